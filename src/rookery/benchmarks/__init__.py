@@ -1,0 +1,1 @@
+"""What `rookery bench` runs. Figures are comparable only within one run: machines are noisy."""

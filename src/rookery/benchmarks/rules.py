@@ -1,0 +1,131 @@
+"""Random play of every game: how fast rules are, with legal lists made and results written down.
+
+Each round measures everything once, one after the other, and the medians over the rounds are reported, so that a
+slow moment of the machine hits all of them alike. Only ratios of one run mean much.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import rookery
+from rookery.benchmarks.machine import cores
+from rookery.benchmarks.peers import openspiel_rollouts
+from rookery.games.game import Game
+from rookery.search.playout import random_games
+
+CARD_GAMES = 1 << 20
+CPU_SLICE = 512
+
+Timed = Callable[[], tuple[int, float]]  # one measurement: (plies, seconds)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Plies a second in random play. None: not measured."""
+
+    game: str
+    mean_plies: float
+    one_core: float
+    all_cores: float
+    cores: int
+    openspiel: float | None = None
+    card: float | None = None
+
+    def as_dict(self) -> dict[str, float | str | None]:
+        """Return the row with its ratios, for JSON."""
+        return asdict(self) | {
+            "against_openspiel": self.against_openspiel,
+            "card_against_cores": self.card_against_cores,
+        }
+
+    @property
+    def against_openspiel(self) -> float | None:
+        """One core of ours against one of OpenSpiel."""
+        return None if self.openspiel is None else self.one_core / self.openspiel
+
+    @property
+    def card_against_cores(self) -> float | None:
+        """The card against all cores of this machine."""
+        return None if self.card is None else self.card / self.all_cores
+
+
+def example_game() -> str | None:
+    """Find the path of the connect four example, in an installed package or in a checkout."""
+    package = Path(rookery.__file__).parent
+    places = (package / "examples", package.parent.parent / "examples")
+    return next((str(place / "connect_four.py") for place in places if (place / "connect_four.py").is_file()), None)
+
+
+def on_cpu(game: Game, games: int, threads: int, seed: int) -> Timed:
+    """Time random games on CPU threads."""
+
+    def measure() -> tuple[int, float]:
+        begin = time.perf_counter()
+        done = random_games(game, games, seed, threads, CPU_SLICE)
+        return int(done.plies.sum()), time.perf_counter() - begin
+
+    return measure
+
+
+def on_card(game: Game, seed: int) -> Timed:
+    """Time random games on the card, the copy of their results included."""
+    from rookery.search import playout_cuda
+
+    playout_cuda.random_games(game, 1024, seed)  # compiles
+
+    def measure() -> tuple[int, float]:
+        begin = time.perf_counter()
+        done = playout_cuda.random_games(game, CARD_GAMES, seed)
+        return int(done.plies.sum()), time.perf_counter() - begin
+
+    return measure
+
+
+def in_openspiel(play: Callable[[int], float], games: int, mean_plies: float) -> Timed:
+    """Time random games in OpenSpiel, which tells no plies: they are taken as long as ours on average."""
+    return lambda: (round(games * mean_plies), play(games))
+
+
+def games_for(game: Game, seconds: float, seed: int) -> int:
+    """Find how many games take about that many seconds on one core."""
+    games = 64
+    while True:
+        _, taken = on_cpu(game, games, 1, seed)()
+        if taken > seconds / 8:
+            return max(1, round(games * seconds / taken))
+        games *= 4
+
+
+def bench_game(game: Game, device: str, rounds: int, seconds: float, seed: int, tick: Callable[[], None]) -> Row:
+    """Measure one game; `tick` is called after each round."""
+    random_games(game, 16, seed)  # compiles
+    games = games_for(game, seconds, seed)
+    mean_plies = float(random_games(game, games, seed).plies.mean())
+    timed = {"one_core": on_cpu(game, games, 1, seed), "all_cores": on_cpu(game, games * cores(), cores(), seed)}
+    peer = openspiel_rollouts(game.name)
+    if peer:
+        timed["openspiel"] = in_openspiel(peer, max(1, games // 10), mean_plies)
+    if device == "cuda":
+        timed["card"] = on_card(game, seed)
+    speeds: dict[str, list[float]] = {name: [] for name in timed}
+    for _ in range(rounds):
+        for name, measure in timed.items():
+            plies, taken = measure()
+            speeds[name].append(plies / taken)
+        tick()
+    medians = {name: statistics.median(values) for name, values in speeds.items()}
+    return Row(game.spec, mean_plies, cores=cores(), **medians)
+
+
+def bench_games(specs: Iterable[str]) -> list[Game]:
+    """Load the games to measure; without any given, the package's own and the example."""
+    from rookery.games.library import OWN, load
+
+    example = example_game()
+    chosen = list(specs) or [*OWN, *([example] if example else [])]
+    return [load(spec) for spec in chosen]

@@ -1,0 +1,41 @@
+"""Measurements as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.table import Table
+
+from rookery.benchmarks.rules import Row
+
+
+def millions(speed: float | None) -> str:
+    """Write a speed in millions a second."""
+    return "" if speed is None else f"{speed / 1e6:,.1f}M"
+
+
+def times(ratio: float | None) -> str:
+    """Write a ratio."""
+    return "" if ratio is None else f"{ratio:,.1f}x"
+
+
+def rules_table(rows: Iterable[Row]) -> Table:
+    """Lay out the speeds of random play; columns that nothing fills are left out."""
+    rows = list(rows)
+    columns = {
+        "game": [row.game for row in rows],
+        "plies/game": [f"{row.mean_plies:.1f}" for row in rows],
+        "one core": [millions(row.one_core) for row in rows],
+        "OpenSpiel": [millions(row.openspiel) for row in rows],
+        "ratio": [times(row.against_openspiel) for row in rows],
+        f"{rows[0].cores} cores": [millions(row.all_cores) for row in rows],
+        "card": [millions(row.card) for row in rows],
+        "card/cores": [times(row.card_against_cores) for row in rows],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    table = Table(title="random play, plies a second", box=None, pad_edge=False, title_justify="left")
+    for name in shown:
+        table.add_column(name, justify="left" if name == "game" else "right")
+    for cells in zip(*shown.values(), strict=True):
+        table.add_row(*cells)
+    return table

@@ -1,0 +1,118 @@
+"""What this installation has, what is missing, and how to get it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rookery import __version__
+from rookery.benchmarks.machine import cores, cpu_name
+from rookery.benchmarks.rules import bench_games
+from rookery.errors import BadInput
+from rookery.games import cache
+from rookery.search.prepare import USES, prepare
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report; `remedy` is set where something is missing."""
+
+    topic: str
+    found: str
+    remedy: str | None = None
+
+
+def packages() -> list[Finding]:
+    """Report the versions of what Rookery is built on, and of what would add to it."""
+    needed = [Finding(name, installed(name) or "missing") for name in ("numpy", "numba", "llvmlite", "typer", "rich")]
+    optional = {"numba-cuda": "rookery[cuda]", "open_spiel": "rookery[peers]"}
+    for name, extra in optional.items():
+        found = installed(name)
+        needed.append(Finding(name, found or "not installed", None if found else f"pip install '{extra}'"))
+    return needed
+
+
+def installed(name: str) -> str | None:
+    """Return the version of a package, if there is one."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def threading_layer() -> str:
+    """Say which threading layer Numba would use for parallel kernels, and with how many threads."""
+    import numba
+
+    for layer, module in (("tbb", "tbbpool"), ("omp", "omppool"), ("workqueue", "workqueue")):
+        try:
+            importlib.import_module(f"numba.np.ufunc.{module}")
+        except ImportError:
+            continue
+        return f"{layer}, {numba.config.NUMBA_NUM_THREADS} threads"
+    return "none found"
+
+
+def card() -> Finding:
+    """Report the CUDA card."""
+    if not installed("numba-cuda"):
+        return Finding("card", "not looked for: numba-cuda is not installed", "pip install 'rookery[cuda]'")
+    try:
+        from rookery.search.cuda import cuda, why_not
+    except BadInput as error:
+        return Finding("card", str(error))
+    reason = why_not()
+    if reason:
+        return Finding("card", reason)
+    device = cuda.get_current_device()
+    name = device.name.decode() if isinstance(device.name, bytes) else device.name
+    return Finding("card", f"{name}, compute capability {'.'.join(map(str, device.compute_capability))}")
+
+
+def folder_size(path: Path) -> int:
+    """Sum the sizes of the files under a folder."""
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+def compile_cache() -> Finding:
+    """Report where compiled kernels lie, and whether old ones take room."""
+    here = cache.folder()
+    others = [path for path in here.parent.iterdir() if path.is_dir() and path != here]
+    megabytes = folder_size(here) / 1e6
+    old = sum(folder_size(path) for path in others) / 1e6 if here.parent == cache.parent() else 0.0
+    found = f"{here}, {megabytes:.1f} MB"
+    if old > 0:
+        return Finding("cache", f"{found}; {old:.1f} MB of other versions beside it, which may be deleted")
+    return Finding("cache", found)
+
+
+def examine() -> list[Finding]:
+    """Look at everything."""
+    return [
+        Finding("rookery", __version__),
+        Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        *packages(),
+        Finding("processor", f"{cpu_name()}, {cores()} cores"),
+        Finding("threads", threading_layer()),
+        card(),
+        compile_cache(),
+    ]
+
+
+def compile_all(report: Callable[[str, str, float], None]) -> float:
+    """Compile every use of every game; `report` gets game, use and seconds of each. Returns all seconds."""
+    total = 0.0
+    for game in bench_games([]):
+        for use in USES:
+            begin = time.perf_counter()
+            prepare(game, use)
+            seconds = time.perf_counter() - begin
+            total += seconds
+            report(game.name, use, seconds)
+    return total

@@ -1,0 +1,46 @@
+"""Compiling ahead: run every kernel once on a game, so that it lies in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rookery.games.game import Game
+from rookery.search.lanes import lanes_legal
+from rookery.search.perft import perft
+from rookery.search.playout import random_games
+
+
+def rules(game: Game) -> None:
+    """Compile what a `Position` calls."""
+    position = game.start()
+    position.observe()
+    position.text()
+    position.draw()
+    position.seen_by(position.mover)
+    for seat in range(game.seats):
+        position.payoff(seat)
+    for action in position.legal()[:1]:
+        position.play(position.move_text(action))
+    game.position(position.text()).key  # noqa: B018  (compiles the hash)
+
+
+def lanes(game: Game) -> None:
+    """Compile the legal list made in lanes, here on a single one."""
+    position = game.start()
+    if not position.over:
+        lanes_legal(position.state, game.actions, np.empty(game.most_legal, np.int32), 0, 1)
+
+
+USES: dict[str, Callable[[Game], object]] = {
+    "rules": rules,
+    "lanes": lanes,
+    "random play": lambda game: random_games(game, 1),
+    "perft": lambda game: perft(game.start(), 2),
+}
+
+
+def prepare(game: Game, use: str) -> None:
+    """Compile the kernels of one use of a game, or take them from the cache."""
+    USES[use](game)

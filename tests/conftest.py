@@ -1,0 +1,34 @@
+"""What all tests share: which games are tested, and which worker runs what."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from support import game_of
+
+settings.register_profile("rookery", deadline=None)  # the first call compiles
+settings.load_profile("rookery")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Send the tests of one game to one worker, so that nothing is compiled twice; skip card tests without a card."""
+    for item in items:
+        game = game_of(item)
+        if game:
+            item.add_marker(pytest.mark.xdist_group(game))
+    if any(item.get_closest_marker("gpu") for item in items) and not card_found():
+        for item in items:
+            if item.get_closest_marker("gpu"):
+                item.add_marker(pytest.mark.skip(reason="needs a CUDA card and numba-cuda"))
+
+
+def card_found() -> bool:
+    """Tell whether kernels can run on a card here."""
+    from rookery.errors import BadInput
+
+    try:
+        from rookery.search.cuda import why_not
+    except BadInput:
+        return False
+    return why_not() is None

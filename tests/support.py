@@ -1,0 +1,82 @@
+"""Helpers of several test files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rookery.games.game import Game, Position
+
+ROOT = Path(__file__).parent.parent
+CONNECT_FOUR = str(ROOT / "examples" / "connect_four.py")
+
+SPECS = [
+    "domineering",
+    "domineering:rows=4,cols=4",
+    "domineering:rows=3,cols=7",
+    "domineering:rows=6,cols=1",
+    "pylos",
+    "pylos:removal=greedy",
+    "pylos:rules=standard",
+    "pylos:rules=children",
+    "pylos:ply_cap=60,repetition_cap=2",
+    "pylos:removal=greedy,repetition_cap=3",
+    CONNECT_FOUR,
+]
+"""every game of the package and the example, with options that change its rules"""
+
+
+def name_of(spec: str) -> str:
+    """Return the name of a game from its spec or path."""
+    return Path(spec).stem if spec.endswith(".py") else spec.partition(":")[0]
+
+
+NAMES = sorted({name_of(spec) for spec in SPECS})
+
+
+def game_of(item: pytest.Item) -> str | None:
+    """Tell which game a test is about: by its parameter `spec`, else by the name of its file."""
+    parameters = getattr(item, "callspec", None)
+    if parameters and "spec" in parameters.params:
+        return name_of(parameters.params["spec"])
+    return next((name for name in NAMES if item.path.stem == f"test_{name}"), None)
+
+
+def random_walk(game: Game, seed: int) -> Iterator[tuple[Position, int | None]]:
+    """Yield each position of a random game with the action played next; None at the end."""
+    rng = np.random.default_rng(seed)
+    position = game.start(seed)
+    while not position.over:
+        action = int(rng.choice(position.legal()))
+        yield position, action
+        position.play(action)
+    yield position, None
+
+
+def run_python(code: str, *arguments: str, cache: Path | None = None, timeout: float = 300) -> str:
+    """Run code in a fresh process and return what it prints."""
+    environment = dict(os.environ)
+    if cache:
+        environment["ROOKERY_CACHE"] = str(cache)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, timeout=timeout
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def run_rookery(*arguments: str, given: str = "", cache: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own."""
+    environment = dict(os.environ) | {"COLUMNS": "200", "NO_COLOR": "1"}
+    if cache:
+        environment["ROOKERY_CACHE"] = str(cache)
+    return subprocess.run(
+        [sys.executable, "-m", "rookery", *arguments],
+        capture_output=True, text=True, input=given, env=environment, timeout=300, cwd=ROOT,
+    )  # fmt: skip

@@ -1,0 +1,16 @@
+"""What Rookery uses of Numba, typed the same for every version: decorated functions keep their types, words are Any."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import types as types
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+__version__: str
+config: Any
+
+def njit(*, cache: bool, nogil: bool) -> Callable[[_Function], _Function]: ...
+def int32(x: Any) -> Any: ...
+def uint32(x: Any) -> Any: ...
+def uint64(x: Any) -> Any: ...

@@ -1,0 +1,7 @@
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+def jit(*, device: bool = ..., cache: bool = ...) -> Callable[[_Function], Any]: ...
+def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,5 @@
+from typing import Any
+
+class Integer: ...
+
+int64: Any
