@@ -6,7 +6,7 @@ from numba import njit, uint64
 
 from rookery import BadInput, Game, Symmetries, register
 from rookery.games.notation import parse_grid
-from rookery.games.rng import scramble
+from rookery.games.rng import hashed
 from rookery.games.rules import State, implements, list_legal
 
 ROWS, COLS, COLUMN = 6, 7, uint64(0b111111)
@@ -69,7 +69,7 @@ def observe(state: State, kind: int, i: int) -> float:
 
 @implements("key", STATE)
 def key(state: State) -> int:
-    return scramble(scramble(state.stones[0]) ^ state.stones[1])  # the number of stones tells who moves
+    return hashed(hashed(state.stones[0]) ^ state.stones[1])  # the number of stones tells who moves
 
 
 @register

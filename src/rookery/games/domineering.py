@@ -23,7 +23,7 @@ from rookery.errors import BadInput
 from rookery.games.bits import Word, lowest_bit
 from rookery.games.game import Action, Game, Position, Seat, Symmetries, register
 from rookery.games.notation import parse_grid, parse_square, square_text
-from rookery.games.rng import scramble
+from rookery.games.rng import hashed
 from rookery.games.rules import State, implements
 
 LARGEST = 16
@@ -168,9 +168,9 @@ def observe(state: State, kind: int, i: int) -> float:
 
 @implements("key", STATE)
 def key(state: State) -> Word:
-    word = scramble(uint64(state.domineering_mover + 1))
+    word = hashed(state.domineering_mover)
     for i in range(4):
-        word = scramble(word ^ state.covered[0, i])
+        word = hashed(word ^ state.covered[0, i])
     return word
 
 

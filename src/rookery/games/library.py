@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from rookery.errors import BadInput, BrokenGame
+from rookery.games import rules
 from rookery.games.game import REGISTERED, Game, read_option
 
 OWN = ("domineering", "pylos")
@@ -37,7 +38,20 @@ def load(name: str, **options: Any) -> Game:
         if option not in known:
             allowed = f"its options are {', '.join(known)}" if known else "it has none"
             raise BadInput(f"{game.name} has no option {option!r}; {allowed}")
-    return game(**given)
+    loaded = game(**given)
+    if name not in OWN:
+        check(loaded)
+    return loaded
+
+
+def check(game: Game) -> None:
+    """Ask every rule of a game once, so that one that does not compile is named here and not inside a search."""
+    position = game.start()
+    position.observe()
+    position.payoff(0)
+    position.key  # noqa: B018
+    for action in position.legal()[:1]:
+        position.play(int(action))
 
 
 def split_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -114,6 +128,7 @@ def execute(name: str, path: Path, source: bytes, digest: str) -> ModuleType:
         exec(compile(source, str(path), "exec"), module.__dict__)
     except BaseException as error:
         del sys.modules[name]
+        rules.release(name)
         if before is not None and game_before is not None:
             sys.modules[name], REGISTERED[name] = before, game_before
         if isinstance(error, BadInput | KeyboardInterrupt | SystemExit):

@@ -28,7 +28,7 @@ from rookery.games.bits import Word, lowest_bit, popcount
 from rookery.games.game import Action, Game, Seat, Symmetries, register
 from rookery.games.notation import parse_grid
 from rookery.games.pylos_board import OFFSETS, RAISES, bit, carrying, raised, supported
-from rookery.games.rng import scramble
+from rookery.games.rng import hashed
 from rookery.games.rules import State, implements
 
 RULE_SETS = ("children", "standard", "mature")
@@ -283,7 +283,7 @@ def observe(state: State, kind: int, i: int) -> float:
 
 @implements("key", STATE)
 def key(state: State) -> Word:
-    return scramble(packed(state))
+    return hashed(packed(state))
 
 
 # ---- for people ----------------------------------------------------------------------------------

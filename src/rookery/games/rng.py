@@ -29,6 +29,12 @@ def scramble(word: Word) -> Word:
 
 
 @njit(cache=True, nogil=True)
+def hashed(word: Word) -> Word:
+    """Scramble a word so that zero, too, becomes something else: a hash without collisions."""
+    return scramble(uint64(word) + STEP)
+
+
+@njit(cache=True, nogil=True)
 def number(key: Word, counter: int) -> Word:
     """Return number `counter` of the SplitMix64 sequence that starts at `key`."""
     return scramble(uint64(key) + (uint64(counter) + uint64(1)) * STEP)

@@ -49,6 +49,7 @@ class Rules:
         self.module = module
         self.game = module.rpartition(".")[2]
         self.file = file
+        self.mark = mark
         self.functions: dict[str, Callable[..., Any]] = {}
         self.dtype = completed(plain, mark)
 
@@ -174,8 +175,8 @@ def implements(name: str, plain: np.dtype[Any]) -> Callable[[Function], Function
     """Make a function the rule `name` of the game whose states have the dtype `plain`."""
 
     def supply(function: Function) -> Function:
+        check_rule(function.__module__.rpartition(".")[2], name, function, plain)
         rules = claim(plain, function)
-        check_rule(rules.game, name, function, plain)
         cache.use()  # a changed NUMBA_* variable makes Numba forget its cache folder
         compiled = njit(cache=True, nogil=True)(function)
         rules.functions[name] = compiled
@@ -189,9 +190,9 @@ def claim(plain: np.dtype[Any], function: Callable[..., Any]) -> Rules:
     module, file = function.__module__, function.__code__.co_filename
     source = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
     mark = f"{module.replace('.', '_')}_{source}"
-    if mark in BY_MARK and BY_PLAIN.get(plain) is BY_MARK[mark]:
-        return BY_MARK[mark]
     owner = BY_PLAIN.get(plain)
+    if owner is not None and owner is BY_MARK.get(mark):
+        return owner
     game = module.rpartition(".")[2]
     if owner is not None and owner.module != module:
         raise BrokenGame(
@@ -200,11 +201,18 @@ def claim(plain: np.dtype[Any], function: Callable[..., Any]) -> Rules:
         )
     if not plain.isalignedstruct:
         raise BrokenGame(f"{game}: the state's dtype must be a record made with align=True, not {plain}")
-    if mark in BY_MARK:
+    if any(rules.module == module and rules.mark == mark for rules in BY_PLAIN.values()):
         raise BrokenGame(f"{game}: its functions implement two different dtypes; a game has one ({file})")
     rules = Rules(module, file, plain, mark)
     BY_MARK[mark] = BY_PLAIN[plain] = rules
     return rules
+
+
+def release(module: str) -> None:
+    """Give up what a module has claimed, after it failed to load."""
+    for plain, rules in list(BY_PLAIN.items()):
+        if rules.module == module:
+            del BY_PLAIN[plain]
 
 
 def completed(plain: np.dtype[Any], mark: str) -> np.dtype[Any]:

@@ -1,0 +1,20 @@
+"""Lanes on a CPU: a single one, for which every function is the identity."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync
+
+
+@njit
+def compiled(x, index, flag):
+    lane_sync()
+    return lane_sum(x), lane_max(x), lane_argmax(x, index), lane_rank(flag, 0), lane_count(flag)
+
+
+def test_a_single_lane_agrees_with_itself_compiled_and_in_python():
+    for flag in (True, False):
+        expected = (2.5, 2.5, 7, 0, int(flag))
+        assert compiled(2.5, 7, flag) == expected
+        assert (lane_sum(2.5), lane_max(2.5), lane_argmax(2.5, 7), lane_rank(flag, 0), lane_count(flag)) == expected

@@ -1,0 +1,61 @@
+"""Random games: the same for any number of threads, and the same as played by hand."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from rookery import load
+from rookery.games.rng import random_below
+from rookery.search.playout import play_range, random_games
+from support import SPECS
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_games_are_those_played_move_by_move(spec):
+    game = load(spec)
+    done = random_games(game, 12, seed=9)
+    for g in range(12):
+        position, plies = game.start(g), 0
+        while not position.over:
+            legal = position.legal()
+            position.play(int(legal[random_below(len(legal), 9, g, plies)]))
+            plies += 1
+        assert (int(done.keys[g]), int(done.plies[g])) == (position.key, plies)
+        assert done.payoffs[g].tolist() == [position.payoff(seat) for seat in range(game.seats)]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_games_do_not_depend_on_threads_or_slices(spec):
+    game = load(spec)
+    one = random_games(game, 500, seed=3)
+    for threads, slice_games in ((2, 64), (5, 7)):
+        many = random_games(game, 500, 3, threads, slice_games)
+        assert (one.keys == many.keys).all()
+        assert (one.payoffs == many.payoffs).all()
+        assert (one.plies == many.plies).all()
+
+
+def test_other_threads_run_while_games_are_played():
+    import threading
+
+    game = load("domineering")
+    random_games(game, 1)
+    ticks, stop = [], threading.Event()
+
+    def tick() -> None:
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    room = np.zeros(6000, np.uint64), np.zeros((6000, 2), np.float32), np.zeros(6000, np.int32)
+    begin = time.perf_counter()
+    play_range(game.empty_states(), game.most_legal, 1, 0, *room)
+    end = time.perf_counter()
+    stop.set()
+    thread.join()
+    assert sum(begin < t < end for t in ticks) > 5  # one call of compiled code; the other thread went on
