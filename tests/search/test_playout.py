@@ -9,7 +9,7 @@ import pytest
 
 from rookery import load
 from rookery.games.rng import random_below
-from rookery.search.playout import play_range, random_games
+from rookery.search.playout import RandomGames, play_games, random_games
 from support import SPECS
 
 
@@ -52,9 +52,10 @@ def test_other_threads_run_while_games_are_played():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    room = np.zeros(6000, np.uint64), np.zeros((6000, 2), np.float32), np.zeros(6000, np.int32)
+    room = RandomGames.room_for(6000, 2)
+    state, moves = game.empty_states()[0], np.empty(game.most_legal, np.int32)
     begin = time.perf_counter()
-    play_range(game.empty_states(), game.most_legal, 1, 0, *room)
+    play_games(state, moves, 1, 0, 0, 1, room.keys, room.payoffs, room.plies)
     end = time.perf_counter()
     stop.set()
     thread.join()

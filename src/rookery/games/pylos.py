@@ -179,7 +179,8 @@ def take_back(state: State, action: int) -> None:
 @implements("start", STATE)
 def start(state: State, seed: int) -> None:
     state.spheres[:] = 0
-    state.history[:] = 0
+    if state.repetition_cap > 0:  # otherwise nothing is ever written there
+        state.history[:] = 0
     state.pylos_mover = 0
     state.phase = PLACING
     state.turns = 0

@@ -23,6 +23,7 @@ except ImportError as _error:
     ) from None
 
 config.CACHE_DIR = str(cache.folder())
+config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few games on a card are slow, but right
 
 
 def why_not() -> str | None:

@@ -5,7 +5,8 @@ in steps of `width`, and the lanes agree through the functions below. On a CPU t
 function is the identity or nothing at all. `rookery.search.warps` gives them their meaning inside a warp; CUDA kernels
 import it.
 
-A state is changed by lane 0 alone, between two calls of `lane_sync`.
+All lanes of a game call these functions together, never under a condition that holds for some of them only. A state is
+changed by lane 0 alone, between two calls of `lane_sync`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def lane_max(x: Number) -> Number:
 
 
 def lane_argmax(x: Any, index: int) -> int:
-    """Return the `index` of the lane with the largest `x`; the lowest lane's on a tie."""
+    """Return the `index` of the lane with the largest `x`; the lowest index on a tie, as on a single lane."""
     return index
 
 
@@ -64,8 +65,9 @@ def lanes_legal(state: State, actions: int, out: Any, lane: int, width: int) -> 
     for base in range(0, actions, width):
         action = base + lane
         allowed = action < actions and is_legal(state, action)
+        rank = lane_rank(allowed, lane)  # asked by every lane: a lane that stays away is waited for in vain
         if allowed:
-            out[total + lane_rank(allowed, lane)] = action
+            out[total + rank] = action
         total += lane_count(allowed)
     lane_sync()
     return total

@@ -18,36 +18,43 @@ from rookery.games.rules import State, key, legal, over, payoff, play, start
 
 
 @njit(cache=True, nogil=True)
-def playout(state: State, moves: np.ndarray, seed: int, stream: int) -> int:
-    """Play random moves to the end of the game, in place; return how many. `moves` is room for a legal list."""
-    plies = 0
-    while not over(state):
-        count = legal(state, moves)
-        play(state, moves[random_below(count, seed, stream, plies)])
-        plies += 1
-    return plies
-
-
-@njit(cache=True, nogil=True)
-def play_range(
-    options: np.ndarray,
-    most_legal: int,
+def play_games(
+    state: State,
+    moves: np.ndarray,
     seed: int,
     first: int,
+    g: int,
+    stride: int,
     keys: np.ndarray,
     payoffs: np.ndarray,
     plies: np.ndarray,
 ) -> None:
-    """Play the games first, first + 1, ... and write each one's last key, payoffs [G, seats] and length."""
-    states = options.copy()
-    moves = np.empty(most_legal, np.int32)
-    for g in range(keys.shape[0]):
-        state = states[0]
-        start(state, first + g)
-        plies[g] = playout(state, moves, seed, first + g)
-        keys[g] = key(state)
-        for seat in range(payoffs.shape[1]):
-            payoffs[g, seat] = payoff(state, seat)
+    """Play the games g, g + stride, ... of a range that begins with number `first`, one after the other.
+
+    A single loop over plies, not a loop over games around one: on a card the threads of a warp then start their next
+    games one by one instead of waiting for the longest.
+
+    state    room for a position, with the options set
+    moves    room for a legal list
+    keys     [G] of the last position
+    payoffs  [G, seats]
+    plies    [G] length of the game
+    """
+    ply = 0
+    start(state, first + g)
+    while g < keys.shape[0]:
+        if over(state):
+            keys[g] = key(state)
+            plies[g] = ply
+            for seat in range(payoffs.shape[1]):
+                payoffs[g, seat] = payoff(state, seat)
+            g += stride
+            ply = 0
+            start(state, first + g)
+        else:
+            count = legal(state, moves)
+            play(state, int(moves[random_below(count, seed, first + g, ply)]))
+            ply += 1
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class RandomGames:
         return cls(np.zeros(games, np.uint64), np.zeros((games, seats), np.float32), np.zeros(games, np.int32))
 
 
-def random_games(game: Game, games: int, seed: int = 0, threads: int = 1, slice_games: int = 4096) -> RandomGames:
+def random_games(game: Game, games: int, seed: int = 0, threads: int = 1, slice_games: int = 512) -> RandomGames:
     """Play random games on CPU threads; the result does not depend on their number.
 
     Work goes to the threads in slices, so that an interrupt is heard between two of them.
@@ -73,9 +80,8 @@ def random_games(game: Game, games: int, seed: int = 0, threads: int = 1, slice_
 
     def play_slice(first: int) -> None:
         part = slice(first, first + slice_games)
-        play_range(
-            game.empty_states(), game.most_legal, seed, first, done.keys[part], done.payoffs[part], done.plies[part]
-        )
+        state, moves = game.empty_states()[0], np.empty(game.most_legal, np.int32)
+        play_games(state, moves, seed, first, 0, 1, done.keys[part], done.payoffs[part], done.plies[part])
 
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(play_slice, range(0, games, slice_games)):

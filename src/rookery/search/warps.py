@@ -36,7 +36,7 @@ def warp_argmax(x: Any, index: Any) -> Any:
     step = 16
     while step > 0:
         other, at = cuda.shfl_down_sync(ALL, x, step), cuda.shfl_down_sync(ALL, index, step)
-        if other > x:
+        if other > x or (other == x and at < index):
             x, index = other, at
         step >>= 1
     return cuda.shfl_sync(ALL, index, 0)
