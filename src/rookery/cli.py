@@ -42,14 +42,12 @@ PositionOption = Annotated[str | None, Option(metavar="TEXT", help="start from t
 JsonOption = Annotated[bool, Option("--json", help="print JSON for programs")]
 
 
-def opened(spec: str, text: str | None) -> tuple[Game, Position]:
+def opened(spec: str, text: str | None, seed: int = 0, uses: tuple[str, ...] = ("rules",)) -> tuple[Game, Position]:
     """Load a game and its first or a given position."""
-    from rookery.games.library import load
-    from rookery.terminal import compiling
+    from rookery.terminal import prepared
 
-    game = load(spec)
-    compiling(game, "rules")
-    return game, game.start() if text is None else game.position(text)
+    game = prepared(spec, *uses)
+    return game, game.start(seed) if text is None else game.position(text)
 
 
 def print_json(value: Any) -> None:
@@ -99,9 +97,7 @@ def show(
     """
     from rookery.terminal import describe, out
 
-    loaded, shown = opened(game, position)
-    if position is None:
-        shown = loaded.start(seed)
+    loaded, shown = opened(game, position, seed)
     moves = shown.moves()
     if as_json:
         seats = range(loaded.seats)
@@ -132,9 +128,7 @@ def play(
     """
     from rookery.terminal import Session, parse_seat, watch
 
-    loaded, begin = opened(game, position)
-    if position is None:
-        begin = loaded.start(seed)
+    loaded, begin = opened(game, position, seed)
     chosen = parse_seat(loaded, seat)
     if chosen is None:
         watch(begin, seed, delay)
@@ -161,10 +155,9 @@ def perft(
 
     from rookery.benchmarks.machine import cores
     from rookery.search.perft import perft as count
-    from rookery.terminal import compiling, out, progress_bar
+    from rookery.terminal import out, progress_bar
 
-    loaded, begin = opened(game, position)
-    compiling(loaded, "perft")
+    loaded, begin = opened(game, position, uses=("rules", "perft"))
     start = time.perf_counter()
     with progress_bar() as progress:
         task = progress.add_task(f"perft {depth}", total=None, note="")
@@ -198,17 +191,15 @@ def bench_rules(
     rookery bench rules domineering:rows=8,cols=8 --device cuda --json
     """
     from rookery.benchmarks.machine import describe as describe_machine
-    from rookery.benchmarks.rules import bench_game, bench_games
+    from rookery.benchmarks.rules import all_games, bench_game
     from rookery.benchmarks.tables import rules_table
-    from rookery.terminal import compiling, err, out, progress_bar
+    from rookery.terminal import err, out, prepared, progress_bar
 
     if device is Device.cuda:
         from rookery.search.cuda import require_card
 
         require_card()
-    loaded, rows = bench_games(games or []), []
-    for game in loaded:
-        compiling(game, "random play")
+    loaded, rows = [prepared(spec, "random play") for spec in games or all_games()], []
     with progress_bar() as progress:
         task = progress.add_task("random play", total=len(loaded) * rounds, note="")
         for game in loaded:

@@ -16,6 +16,7 @@ from rich.status import Status
 
 from rookery.errors import BadInput
 from rookery.games.game import Game, Position, Seat
+from rookery.games.library import load
 from rookery.games.rng import random_below
 
 out = Console(highlight=False)
@@ -47,12 +48,15 @@ def waiting(message: str) -> Iterator[None]:
         status.stop()
 
 
-def compiling(game: Game, use: str) -> None:
-    """Compile a use of a game, or take it from the cache, telling the person who waits."""
+def prepared(spec: str, *uses: str) -> Game:
+    """Load a game and compile some uses of it, or take them from the cache, telling the person who waits."""
     from rookery.search.prepare import prepare
 
-    with waiting(f"compiling {game.name} ({use}) for this machine; next time it comes from the cache"):
-        prepare(game, use)
+    with waiting(f"compiling {spec} ({', '.join(uses)}) for this machine; next time it comes from the cache"):
+        game = load(spec)
+        for use in uses:
+            prepare(game, use)
+    return game
 
 
 def progress_bar() -> Progress:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import rookery
 from rookery.benchmarks.machine import cores
 from rookery.benchmarks.peers import openspiel_rollouts
 from rookery.games.game import Game
+from rookery.games.library import OWN
 from rookery.search.playout import random_games
 
 CARD_GAMES = 1 << 21
@@ -126,10 +127,7 @@ def bench_game(game: Game, device: str, rounds: int, seconds: float, seed: int, 
     return Row(game.spec, mean_plies, cores=cores(), **medians)
 
 
-def bench_games(specs: Iterable[str]) -> list[Game]:
-    """Load the games to measure; without any given, the package's own and the example."""
-    from rookery.games.library import OWN, load
-
+def all_games() -> list[str]:
+    """List the package's own games and the example."""
     example = example_game()
-    chosen = list(specs) or [*OWN, *([example] if example else [])]
-    return [load(spec) for spec in chosen]
+    return [*OWN, *([example] if example else [])]
