@@ -9,7 +9,7 @@ and Numba picks the game's own `play` by the record's dtype while compiling. A g
     def mover(state: State) -> int:
         return state.mover
 
-`implements` compiles the function and keeps it on disk. It also gives the dtype an empty last field whose name
+`implements` compiles the function and keeps it on disk. It also gives the dtype a last field, mostly empty, whose name
 holds a hash of the game's source. That name is part of the type, so code compiled for an older version of the
 game is never taken for the new one, and it tells to which rules a record belongs.
 
@@ -216,9 +216,14 @@ def release(module: str) -> None:
 
 
 def completed(plain: np.dtype[Any], mark: str) -> np.dtype[Any]:
-    """Append the empty field whose name tells to which rules a record belongs."""
+    """Append the field whose name tells to which rules a record belongs.
+
+    It fills the hole that alignment leaves at the end, if any: NumPy does not copy holes, and equal states shall have
+    equal bytes.
+    """
     fields: list[Any] = [(name, plain[name]) for name in plain.names or ()]
-    return np.dtype([*fields, (mark, np.uint8, (0,))], align=True)
+    end = max(plain.fields[name][1] + plain[name].itemsize for name in plain.names or ()) if plain.fields else 0
+    return np.dtype([*fields, (mark, np.uint8, (plain.itemsize - end,))], align=True)
 
 
 def check_rule(game: str, name: str, function: Callable[..., Any], plain: np.dtype[Any]) -> None:
