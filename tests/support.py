@@ -27,6 +27,10 @@ SPECS = [
     "pylos:rules=children",
     "pylos:ply_cap=60,repetition_cap=2",
     "pylos:removal=greedy,repetition_cap=3",
+    "texas42",
+    "texas42:declaration=doubles-suit,first=2",
+    "texas42:auction=redeal",
+    "texas42:auction=forced,first=3,mark_limit=2",
     CONNECT_FOUR,
 ]
 """every game of the package and the example, with options that change its rules"""
@@ -48,10 +52,13 @@ def game_of(item: pytest.Item) -> str | None:
     return next((name for name in NAMES if item.path.stem == f"test_{name}"), None)
 
 
-def random_walk(game: Game, seed: int) -> Iterator[tuple[Position, int | None]]:
-    """Yield each position of a random game with the action played next; None at the end."""
+def random_walk(game: Game, seed: int, deal: int | None = None) -> Iterator[tuple[Position, int | None]]:
+    """Yield each position of a random game with the action played next; None at the end.
+
+    The deal is that of `seed` too, unless another one is given.
+    """
     rng = np.random.default_rng(seed)
-    position = game.start(seed)
+    position = game.start(seed if deal is None else deal)
     while not position.over:
         action = int(rng.choice(position.legal()))
         yield position, action
