@@ -55,6 +55,7 @@ ALL, OWN, BIDS = 0, 1, 2  # kinds of observations
 AUCTIONS = ("none", "redeal", "forced")
 MARKS_OF_A_GAME = 7.0
 
+# The record has no holes: NumPy leaves them unset when it copies, and equal positions should have equal bytes.
 STATE = np.dtype(
     [
         ("hands", np.uint32, (SEATS,)),  # initial hands; of a hidden one, the tiles it has played
@@ -65,6 +66,7 @@ STATE = np.dtype(
         ("voids", np.uint8, (SEATS,)),  # suits a seat has shown not to hold
         ("points", np.int8, (2,)),
         ("plays", np.int8),
+        ("led_suit", np.int8),  # of the current trick; NO_SUIT before its lead
         ("texas42_mover", np.int8),
         ("phase", np.int8),
         ("declaration", np.int8),

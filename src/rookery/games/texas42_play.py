@@ -8,7 +8,19 @@ from rookery.games.bits import Word, popcount
 from rookery.games.rng import random_bits
 from rookery.games.rules import State
 from rookery.games.texas42_auction import BIDDING, DONE, PLAYING, SILENT
-from rookery.games.texas42_tiles import COUNT, FOLLOW, HAND, LEADS, NO_TILE, NOT_NAMED, POWER, SEATS, TILES, bit
+from rookery.games.texas42_tiles import (
+    COUNT,
+    FOLLOW,
+    HAND,
+    LEADS,
+    NO_SUIT,
+    NO_TILE,
+    NOT_NAMED,
+    POWER,
+    SEATS,
+    TILES,
+    bit,
+)
 
 DEAL_STREAM = 42
 FRACTION = 58  # bits of a random fraction: times 28 it still fits into 64
@@ -27,6 +39,7 @@ def clear(state: State) -> None:
     state.points[:] = 0
     state.plays = 0
     state.texas42_mover = state.first
+    state.led_suit = NO_SUIT
     state.phase = BIDDING if state.with_auction else PLAYING
     state.declaration = NOT_NAMED
     state.opener = state.first
@@ -59,18 +72,12 @@ def deal_hands(state: State, seed: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def led_suit(state: State) -> int:
-    """Return the suit of the current trick, which must have begun."""
-    return int(LEADS[state.declaration, state.history[state.plays & ~3]])
-
-
-@njit(cache=True, nogil=True)
 def playable(state: State) -> Word:
     """Return the tiles the mover may play; none if its hand is hidden."""
     held = state.hands[state.texas42_mover] & ~state.played
     if state.plays & 3 == 0:
         return held
-    following = held & FOLLOW[state.declaration, led_suit(state)]
+    following = held & FOLLOW[state.declaration, state.led_suit]
     return following if following != uint32(0) else held
 
 
@@ -78,18 +85,18 @@ def playable(state: State) -> Word:
 def end_trick(state: State) -> None:
     """Give a full trick to its winner, who leads the next; the seventh ends the hand."""
     first = state.plays - SEATS
-    suit = LEADS[state.declaration, state.history[first]]
     best, winner, worth = -1, 0, 1
     for place in range(SEATS):
         tile = state.history[first + place]
         worth += COUNT[tile]
-        strength = POWER[state.declaration, suit, tile]
+        strength = POWER[state.declaration, state.led_suit, tile]
         if strength > best:
             best, winner = strength, place
     seat = (state.leaders[first >> 2] + winner) & 3
     state.points[seat & 1] += worth
     state.leaders[state.plays >> 2] = seat
     state.texas42_mover = seat
+    state.led_suit = NO_SUIT
     if state.plays == TILES:
         state.phase = DONE
 
@@ -98,10 +105,10 @@ def end_trick(state: State) -> None:
 def put(state: State, tile: int) -> None:
     """Let the mover play a tile of its hand; one that does not follow shows that the seat is void in the led suit."""
     seat = state.texas42_mover
-    if state.plays & 3 != 0:
-        suit = led_suit(state)
-        if FOLLOW[state.declaration, suit] & bit(tile) == uint32(0):
-            state.voids[seat] |= 1 << suit
+    if state.plays & 3 == 0:
+        state.led_suit = LEADS[state.declaration, tile]
+    elif FOLLOW[state.declaration, state.led_suit] & bit(tile) == uint32(0):
+        state.voids[seat] |= 1 << state.led_suit
     state.history[state.plays] = tile
     state.played |= bit(tile)
     state.plays += 1

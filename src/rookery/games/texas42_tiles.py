@@ -30,6 +30,7 @@ NO_TILE = TILES  # stands where there is no tile, or an unknown one
 SEATS, HAND = 4, 7
 CALLED = 7
 SUITS = 8
+NO_SUIT = SUITS  # while no tile is led
 DECLARATIONS = (
     "blanks", "ones", "twos", "threes", "fours", "fives", "sixes", "doubles", "doubles-suit", "no-trump",
 )  # fmt: skip
