@@ -29,6 +29,7 @@ SPECS = [
     "pylos:removal=greedy,repetition_cap=3",
     "texas42",
     "texas42:declaration=doubles-suit,first=2",
+    "texas42:bid=30",
     "texas42:auction=redeal",
     "texas42:auction=forced,first=3,mark_limit=2",
     CONNECT_FOUR,

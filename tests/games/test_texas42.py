@@ -283,6 +283,16 @@ def test_start_deals_the_declaration_and_leader_of_the_options():
     assert load("texas42", declaration=5).options == load("texas42:declaration=fives").options
 
 
+@pytest.mark.parametrize(("leader", "taken"), [(0, 30), (1, 34)])
+def test_with_a_bid_the_result_is_whether_the_first_leaders_team_takes_it(leader, taken):
+    for bid in (30, taken, taken + 1, 42):
+        position = lowest_plays(load("texas42", bid=bid).set_up(texas42.deal(65), "twos", leader))
+        assert texas42.points(position)[leader] == taken
+        result = 1 if taken >= bid else -1
+        assert position.payoff(leader) == position.payoff(leader + 2) == result
+        assert position.payoff(1 - leader) == position.payoff(3 - leader) == -result
+
+
 def test_a_game_depends_on_its_seed_alone():
     game = load("texas42")
     assert game.start(5).text() == game.start(5).text() != game.start(6).text()

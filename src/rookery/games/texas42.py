@@ -12,7 +12,7 @@ A position is one hand of play: the four initial hands, the record of plays, and
     27..36   name declaration 0..9; only with the auction
 
 In a position seen by one seat the other hands hold only what they have played, and their slots are empty: nothing
-in the record of the position depends on hidden tiles. A seat whose hand is hidden has no legal actions.
+in the record of the position depends on hidden tiles. A seat whose hand is hidden has no legal plays.
 """
 
 from __future__ import annotations
@@ -29,7 +29,18 @@ from rookery.games.bits import Word, lowest_bit, popcount
 from rookery.games.game import Action, Game, Position, Seat, register
 from rookery.games.rng import random_below, scramble
 from rookery.games.rules import State, implements
-from rookery.games.texas42_auction import BIDDING, DONE, MOST_MARKS, NAMING, PASS, SILENT
+from rookery.games.texas42_auction import (
+    ALL_POINTS,
+    AUCTIONS,
+    BIDDING,
+    DONE,
+    LEAST_POINTS,
+    MOST_MARKS,
+    NAMING,
+    NO_AUCTION,
+    PASS,
+    SILENT,
+)
 from rookery.games.texas42_play import DEAL_STREAM, clear, deal_hands, playable, put
 from rookery.games.texas42_setup import Hand, set_up
 from rookery.games.texas42_tiles import (
@@ -52,7 +63,6 @@ from rookery.games.texas42_tiles import deal as deal
 FIRST_BID = HAND - PASS  # bid b is action FIRST_BID + b
 FIRST_NAME = HAND + auction.LAST_BID  # declaration d is action FIRST_NAME + d
 ALL, OWN, BIDS = 0, 1, 2  # kinds of observations
-AUCTIONS = ("none", "redeal", "forced")
 MARKS_OF_A_GAME = 7.0
 
 # The record has no holes: NumPy leaves them unset when it copies, and equal positions should have equal bytes.
@@ -75,9 +85,9 @@ STATE = np.dtype(
         ("spoken", np.int8),
         ("high_bid", np.int8),
         ("declarer", np.int8),
-        ("with_auction", np.int8),  # options from here on
-        ("forced", np.int8),
+        ("auction", np.int8),  # options from here on
         ("mark_limit", np.int8),
+        ("wanted", np.int8),  # points the first leader's team must take; 0: the difference counts
         ("first", np.int8),
         ("called", np.int8),  # the declaration of every hand; NOT_NAMED: drawn with the deal
     ],
@@ -92,7 +102,7 @@ STATE = np.dtype(
 def start(state: State, seed: int) -> None:
     clear(state)
     deal_hands(state, seed)
-    if state.with_auction == 0:
+    if state.auction == NO_AUCTION:
         drawn = random_below(len(DECLARATIONS), seed, DEAL_STREAM, SEATS)
         state.declaration = drawn if state.called == NOT_NAMED else state.called
 
@@ -146,15 +156,16 @@ def over(state: State) -> bool:
 def payoff(state: State, seat: int) -> float:
     if state.phase != DONE:
         return 0.0
-    team = seat & 1
-    if state.with_auction == 0:
-        return float(state.points[team] - state.points[1 - team]) / 42.0
-    if state.high_bid == SILENT:
+    team, side = seat & 1, state.declarer & 1
+    if state.auction == NO_AUCTION and state.wanted == 0:
+        return float(state.points[team] - state.points[1 - team]) / ALL_POINTS
+    if state.auction == NO_AUCTION:
+        needed, worth = int(state.wanted), 1.0
+    elif state.high_bid != SILENT:
+        needed, worth = auction.points_needed(state.high_bid), auction.marks_of(state.high_bid) / MARKS_OF_A_GAME
+    else:
         return 0.0
-    side = state.declarer & 1
-    made = state.points[side] >= auction.points_needed(state.high_bid)
-    marks = auction.marks_of(state.high_bid) / MARKS_OF_A_GAME
-    return marks if made == (side == team) else -marks
+    return worth if (state.points[side] >= needed) == (side == team) else -worth
 
 
 @implements("observe", STATE)
@@ -235,7 +246,12 @@ class Texas42(Game):
     information = "hidden"
 
     def __init__(
-        self, auction: str = "none", declaration: str | int = "any", first: int = 0, mark_limit: int = MOST_MARKS
+        self,
+        auction: str = "none",
+        declaration: str | int = "any",
+        first: int = 0,
+        bid: int = 0,
+        mark_limit: int = MOST_MARKS,
     ):
         if auction not in AUCTIONS:
             raise BadInput(f"option auction of texas42 must be one of {', '.join(AUCTIONS)}, not {auction!r}")
@@ -243,7 +259,9 @@ class Texas42(Game):
             if not isinstance(value, int) or not least <= value <= most:
                 allowed = f"a whole number in {least}..{most}"
                 raise BadInput(f"option {option} of texas42 must be {allowed}, not {value!r}")
-        self.auction, self.first, self.mark_limit = auction, first, mark_limit
+        if not isinstance(bid, int) or (bid != 0 and not LEAST_POINTS <= bid <= ALL_POINTS):
+            raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
+        self.auction, self.first, self.bid, self.mark_limit = auction, first, bid, mark_limit
         self.declaration = declaration if declaration == "any" else DECLARATIONS[self.read_option(declaration)]
         self.check_together()
         self.actions = HAND if auction == "none" else FIRST_NAME + len(DECLARATIONS)
@@ -268,14 +286,13 @@ class Texas42(Game):
         """Refuse options that would have no effect beside the others."""
         if self.auction == "none" and self.mark_limit != MOST_MARKS:
             raise BadInput(f"option mark_limit={self.mark_limit} of texas42 needs auction=redeal or auction=forced")
-        if self.auction != "none" and self.declaration != "any":
-            raise BadInput(
-                f"option declaration={self.declaration} of texas42 needs auction=none: bidders name their own"
-            )
+        for option, value, usual in (("declaration", self.declaration, "any"), ("bid", self.bid, 0)):
+            if self.auction != "none" and value != usual:
+                raise BadInput(f"option {option}={value} of texas42 needs auction=none; bidders choose their own")
 
     def set_options(self, state: State) -> None:
-        state["with_auction"], state["forced"] = self.auction != "none", self.auction == "forced"
-        state["mark_limit"], state["first"] = self.mark_limit, self.first
+        state["auction"], state["mark_limit"] = AUCTIONS.index(self.auction), self.mark_limit
+        state["first"], state["wanted"] = self.first, self.bid
         state["called"] = NOT_NAMED if self.declaration == "any" else DECLARATIONS.index(self.declaration)
 
     def seat_name(self, seat: Seat) -> str:

@@ -24,10 +24,12 @@ from rookery.games.rules import State
 from rookery.games.texas42_tiles import DOUBLES_SUIT, NOT_NAMED, SEATS
 
 SILENT, PASS, ONE_MARK = 0, 1, 14
+AUCTIONS = ("none", "redeal", "forced")  # whether there is one, and what happens if all pass
+NO_AUCTION, FORCED = 0, 2
 MOST_MARKS = 7
 LAST_BID = ONE_MARK + MOST_MARKS - 1
 PLAYING, BIDDING, NAMING, DONE = 0, 1, 2, 3  # phases of a hand
-ALL_POINTS = 42
+LEAST_POINTS, ALL_POINTS = 30, 42
 
 BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in range(1, MOST_MARKS + 1)))
 
@@ -37,7 +39,7 @@ def may_bid(state: State, bid: int) -> bool:
     """Tell whether the mover may make a bid."""
     high = state.high_bid
     if bid == PASS:
-        return bool(state.forced == 0 or state.spoken < SEATS - 1 or high != SILENT)
+        return bool(state.auction != FORCED or state.spoken < SEATS - 1 or high != SILENT)
     if bid < ONE_MARK:
         return bool(bid > high)
     if bid - ONE_MARK >= state.mark_limit:

@@ -7,7 +7,7 @@ from numba import njit, uint32, uint64
 from rookery.games.bits import Word, popcount
 from rookery.games.rng import random_bits
 from rookery.games.rules import State
-from rookery.games.texas42_auction import BIDDING, DONE, PLAYING, SILENT
+from rookery.games.texas42_auction import BIDDING, DONE, NO_AUCTION, PLAYING, SILENT
 from rookery.games.texas42_tiles import (
     COUNT,
     FOLLOW,
@@ -40,7 +40,7 @@ def clear(state: State) -> None:
     state.plays = 0
     state.texas42_mover = state.first
     state.led_suit = NO_SUIT
-    state.phase = BIDDING if state.with_auction else PLAYING
+    state.phase = PLAYING if state.auction == NO_AUCTION else BIDDING
     state.declaration = NOT_NAMED
     state.opener = state.first
     state.bids[:] = SILENT

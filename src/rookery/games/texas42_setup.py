@@ -78,7 +78,7 @@ def read_hands(hands: Sequence[Hand]) -> list[list[int] | None]:
 
 def add_bids(state: State, bids: Sequence[str | int]) -> None:
     """Make bids in order, refusing those that are not allowed."""
-    if len(bids) > 0 and not state["with_auction"]:
+    if len(bids) > 0 and not state["auction"]:
         raise BadInput(f"the bids {list(bids)} need a game with auction=redeal or auction=forced")
     for value in bids:
         bid = auction.read_bid(value)
@@ -94,10 +94,10 @@ def add_bids(state: State, bids: Sequence[str | int]) -> None:
 
 def add_declaration(state: State, value: str | int | None) -> None:
     """Set the declaration; with the auction it may be missing until it is named."""
-    if value is None and state["with_auction"]:
+    if value is None and state["auction"]:
         return
     declaration = tiles.read_declaration(value)
-    if not state["with_auction"]:
+    if not state["auction"]:
         state["declaration"] = declaration
         return
     if state["phase"] != auction.NAMING:
