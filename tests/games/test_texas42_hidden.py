@@ -9,6 +9,8 @@ from games.slow_texas42 import NAMES, random_hand, suit_tiles, tile_id
 from rookery import BadInput, load
 from rookery.games import texas42
 from rookery.games.game import Position
+from rookery.games.texas42_tiles import tile_text
+from rookery.terminal import Session
 
 
 def other_world(position: Position, viewer: int, rng: np.random.Generator) -> Position:
@@ -114,3 +116,14 @@ def test_hidden_tiles_are_marked_unknown_in_the_tokens():
 def test_a_record_has_no_holes_in_which_bytes_of_other_positions_could_stay():
     dtype = load("texas42").state
     assert sum(dtype[name].itemsize for name in dtype.names) == dtype.itemsize
+
+
+def test_a_person_at_the_terminal_is_shown_the_own_hand_only(capsys):
+    position = load("texas42").start(3)
+    hidden = [tile_text(tile) for seat in (1, 2, 3) for tile in position.state["tiles"][seat]]
+    lines = iter(["board", "text", "moves", "9-9", hidden[0], "quit"])
+    Session(position, 0, 0, lambda prompt: next(lines)).run()
+    shown = capsys.readouterr()
+    before_leaving = shown.out.partition("left at")[0] + shown.err.replace(f"{hidden[0]!r}", "").replace("like 6-4", "")
+    assert "2-0" in before_leaving
+    assert [tile for tile in hidden if tile in before_leaving] == []

@@ -352,7 +352,7 @@ class Texas42(Game):
 
     def draw(self, state: State) -> str:
         named = "-" if state["declaration"] == NOT_NAMED else DECLARATIONS[state["declaration"]]
-        lines = [f"declaration {named}, points {state['points'][0]}-{state['points'][1]}"]
+        lines = [f"declaration {named}, points {state['points'][0]} to {state['points'][1]}"]
         if self.auction != "none":
             lines[0] += f", bids {self.bids_text(state)}"
         begun = int(state["plays"]) & ~3
