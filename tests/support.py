@@ -27,6 +27,11 @@ SPECS = [
     "pylos:rules=children",
     "pylos:ply_cap=60,repetition_cap=2",
     "pylos:removal=greedy,repetition_cap=3",
+    "texas42",
+    "texas42:declaration=doubles-suit,first=2",
+    "texas42:bid=30",
+    "texas42:auction=redeal",
+    "texas42:auction=forced,first=3,mark_limit=2",
     CONNECT_FOUR,
 ]
 """every game of the package and the example, with options that change its rules"""
@@ -41,17 +46,20 @@ NAMES = sorted({name_of(spec) for spec in SPECS})
 
 
 def game_of(item: pytest.Item) -> str | None:
-    """Tell which game a test is about: by its parameter `spec`, else by the name of its file."""
+    """Tell which game a test is about: by its parameter `spec`, else by its file, test_<game>.py or longer."""
     parameters = getattr(item, "callspec", None)
     if parameters and "spec" in parameters.params:
         return name_of(parameters.params["spec"])
-    return next((name for name in NAMES if item.path.stem == f"test_{name}"), None)
+    return next((name for name in NAMES if f"{item.path.stem}_".startswith(f"test_{name}_")), None)
 
 
-def random_walk(game: Game, seed: int) -> Iterator[tuple[Position, int | None]]:
-    """Yield each position of a random game with the action played next; None at the end."""
+def random_walk(game: Game, seed: int, deal: int | None = None) -> Iterator[tuple[Position, int | None]]:
+    """Yield each position of a random game with the action played next; None at the end.
+
+    The deal is that of `seed` too, unless another one is given.
+    """
     rng = np.random.default_rng(seed)
-    position = game.start(seed)
+    position = game.start(seed if deal is None else deal)
     while not position.over:
         action = int(rng.choice(position.legal()))
         yield position, action

@@ -152,7 +152,7 @@ class Session:
         commands: dict[str, Callable[[], None]] = {
             "moves": lambda: out.print(" ".join(self.position.moves()), markup=False),
             "board": self.show,
-            "text": lambda: out.print(self.position.text(), markup=False, soft_wrap=True),
+            "text": lambda: out.print(self.seen.text(), markup=False, soft_wrap=True),
             "undo": self.undo,
             "help": lambda: out.print(HELP, markup=False),
             "": lambda: None,
@@ -161,6 +161,7 @@ class Session:
             commands[line]()
             return True
         try:
+            self.seen.play(line)  # a complaint about the whole position would tell what is hidden
             self.make(line)
         except BadInput as error:
             err.print(f"{error}", markup=False, style="red")
@@ -182,6 +183,11 @@ class Session:
         del self.past[turns[-1] :]
         self.show()
 
+    @property
+    def seen(self) -> Position:
+        """The position as the person may see it."""
+        return self.position.seen_by(self.seat)
+
     def show(self) -> None:
-        """Draw the position."""
-        out.print(describe(self.position), markup=False)
+        """Draw what the person may see."""
+        out.print(describe(self.seen), markup=False)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rookery import load
-from rookery.games import rules
+from rookery.games import rules, texas42
 from rookery.games.game import Position
 from rookery.search.lanes import lanes_legal
 from support import SPECS, random_walk
@@ -15,8 +15,12 @@ COUNTERS = {"pylos": 1}  # how many last words of a position's text the key leav
 
 
 def identity(position: Position) -> str:
-    """The text of a position without counters."""
+    """The text of a position without counters, and without the order of plays that no longer matters."""
     words = position.text().split(" ")
+    if position.game.name == "texas42":
+        plays = texas42.record(position)
+        trick = plays[len(plays) & ~3 :]
+        return repr((words[:-1], sorted(plays), trick, texas42.points(position), texas42.voids(position)))
     return " ".join(words[: len(words) - COUNTERS.get(position.game.name, 0)])
 
 
@@ -99,7 +103,7 @@ def test_keys_are_equal_exactly_for_equal_positions(spec):
     by_identity: dict[str, int] = {}
     met_again = 0
     for seed in range(60):
-        for ply, (position, _) in enumerate(random_walk(game, seed)):
+        for ply, (position, _) in enumerate(random_walk(game, seed, deal=seed // 2)):
             if ply > 30:
                 break
             name = identity(position)

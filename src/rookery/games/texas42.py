@@ -1,0 +1,397 @@
+"""Texas 42: a trick game with dominoes for four seats in two teams.
+
+Seats 0..3 sit clockwise, partners opposite: seats 0 and 2 are team 0, seats 1 and 3 team 1. Each holds seven of the 28
+tiles (`texas42_tiles` numbers them and says who beats whom). A declaration calls a suit; the leader plays
+a tile, the others follow its suit if they can, and the trick's winner leads the next. A trick is worth one point and
+the count tiles in it, so a hand distributes 42 points.
+
+A position is one hand of play: the four initial hands, the record of plays, and what follows from it. Actions:
+
+    0..6     play the tile in that slot of the mover's initial hand, sorted by id
+    7..26    bids, pass to 7 marks (`texas42_auction`); only with the auction
+    27..36   name declaration 0..9; only with the auction
+
+In a position seen by one seat the other hands hold only what they have played, and their slots are empty: nothing
+in the record of the position depends on hidden tiles. A seat whose hand is hidden has no legal plays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numba import uint32, uint64
+
+from rookery.errors import BadInput
+from rookery.games import texas42_auction as auction
+from rookery.games import texas42_tokens as tokens
+from rookery.games.bits import Word, lowest_bit, popcount
+from rookery.games.game import Action, Game, Position, Seat, register
+from rookery.games.rng import random_below, scramble
+from rookery.games.rules import State, implements
+from rookery.games.texas42_auction import (
+    ALL_POINTS,
+    AUCTIONS,
+    BIDDING,
+    DONE,
+    LEAST_POINTS,
+    MOST_MARKS,
+    NAMING,
+    NO_AUCTION,
+    PASS,
+    SILENT,
+)
+from rookery.games.texas42_play import DEAL_STREAM, clear, deal_hands, playable, put
+from rookery.games.texas42_setup import Hand, set_up
+from rookery.games.texas42_tiles import (
+    DECLARATIONS,
+    HAND,
+    NO_TILE,
+    NOT_NAMED,
+    SEATS,
+    SUITS,
+    TILES,
+    bit,
+    read_declaration,
+    read_tile,
+    tile_text,
+    tiles_of,
+    tiles_text,
+)
+from rookery.games.texas42_tiles import deal as deal
+
+FIRST_BID = HAND - PASS  # bid b is action FIRST_BID + b
+FIRST_NAME = HAND + auction.LAST_BID  # declaration d is action FIRST_NAME + d
+ALL, OWN, BIDS = 0, 1, 2  # kinds of observations
+MARKS_OF_A_GAME = 7.0
+
+# The record has no holes: NumPy leaves them unset when it copies, and equal positions should have equal bytes.
+STATE = np.dtype(
+    [
+        ("hands", np.uint32, (SEATS,)),  # initial hands; of a hidden one, the tiles it has played
+        ("played", np.uint32),
+        ("tiles", np.int8, (SEATS, HAND)),  # initial hands by slot; NO_TILE if hidden
+        ("history", np.int8, (TILES,)),  # tiles in the order of play, then NO_TILE
+        ("leaders", np.int8, (8,)),  # leader of each trick; the last is the winner of the seventh
+        ("voids", np.uint8, (SEATS,)),  # suits a seat has shown not to hold
+        ("points", np.int8, (2,)),
+        ("plays", np.int8),
+        ("led_suit", np.int8),  # of the current trick; NO_SUIT before its lead
+        ("texas42_mover", np.int8),
+        ("phase", np.int8),
+        ("declaration", np.int8),
+        ("opener", np.int8),  # speaks first in the auction, else leads first
+        ("bids", np.int8, (SEATS,)),  # by seat
+        ("spoken", np.int8),
+        ("high_bid", np.int8),
+        ("declarer", np.int8),
+        ("auction", np.int8),  # options from here on
+        ("mark_limit", np.int8),
+        ("wanted", np.int8),  # points the first leader's team must take; 0: the difference counts
+        ("first", np.int8),
+        ("called", np.int8),  # the declaration of every hand; NOT_NAMED: drawn with the deal
+    ],
+    align=True,
+)
+
+
+# ---- the contract --------------------------------------------------------------------------------
+
+
+@implements("start", STATE)
+def start(state: State, seed: int) -> None:
+    clear(state)
+    deal_hands(state, seed)
+    if state.auction == NO_AUCTION:
+        drawn = random_below(len(DECLARATIONS), seed, DEAL_STREAM, SEATS)
+        state.declaration = drawn if state.called == NOT_NAMED else state.called
+
+
+@implements("mover", STATE)
+def mover(state: State) -> int:
+    return int(state.texas42_mover)
+
+
+@implements("legal", STATE)
+def legal(state: State, out: np.ndarray) -> int:
+    if state.phase == BIDDING:
+        return auction.list_bids(state, FIRST_BID, out)
+    if state.phase == NAMING:
+        return auction.list_names(FIRST_NAME, out)
+    hand, tiles, count = state.hands[state.texas42_mover], playable(state), 0
+    while tiles != uint32(0):
+        out[count] = popcount(hand & (bit(lowest_bit(tiles)) - uint32(1)))
+        count += 1
+        tiles &= tiles - uint32(1)
+    return count
+
+
+@implements("is_legal", STATE)
+def is_legal(state: State, action: int) -> bool:
+    if state.phase == BIDDING:
+        return HAND <= action < FIRST_NAME and auction.may_bid(state, action - FIRST_BID)
+    if state.phase == NAMING:
+        return auction.may_name(action - FIRST_NAME)
+    if action >= HAND:
+        return False
+    return bool(playable(state) & bit(state.tiles[state.texas42_mover, action]))
+
+
+@implements("play", STATE)
+def play(state: State, action: int) -> None:
+    if state.phase == BIDDING:
+        auction.make_bid(state, action - FIRST_BID)
+    elif state.phase == NAMING:
+        auction.name_declaration(state, action - FIRST_NAME)
+    else:
+        put(state, state.tiles[state.texas42_mover, action])
+
+
+@implements("over", STATE)
+def over(state: State) -> bool:
+    return bool(state.phase == DONE)
+
+
+@implements("payoff", STATE)
+def payoff(state: State, seat: int) -> float:
+    if state.phase != DONE:
+        return 0.0
+    team, side = seat & 1, state.declarer & 1
+    if state.auction == NO_AUCTION and state.wanted == 0:
+        return float(state.points[team] - state.points[1 - team]) / ALL_POINTS
+    if state.auction == NO_AUCTION:
+        needed, worth = int(state.wanted), 1.0
+    elif state.high_bid != SILENT:
+        needed, worth = auction.points_needed(state.high_bid), auction.marks_of(state.high_bid) / MARKS_OF_A_GAME
+    else:
+        return 0.0
+    return worth if (state.points[side] >= needed) == (side == team) else -worth
+
+
+@implements("observe", STATE)
+def observe(state: State, kind: int, i: int) -> float:
+    if kind == BIDS:
+        return tokens.bidding(state, i)
+    return float(tokens.all_hands(state, i) if kind == ALL else tokens.own_hand(state, i))
+
+
+@implements("key", STATE)
+def key(state: State) -> Word:
+    word = scramble(uint64(state.hands[0]) | (uint64(state.hands[1]) << uint64(32)))
+    word = scramble(word ^ uint64(state.hands[2]) ^ (uint64(state.hands[3]) << uint64(32)))
+    shown = uint64(state.played)
+    for seat in range(SEATS):
+        shown |= uint64(state.voids[seat]) << uint64(TILES + SUITS * seat)
+    word = scramble(word ^ shown)
+    rest = uint64(state.points[0]) | (uint64(state.points[1]) << uint64(6))
+    rest |= (uint64(state.declaration) << uint64(12)) | (uint64(state.texas42_mover) << uint64(16))
+    rest |= (uint64(state.opener) << uint64(18)) | (uint64(state.phase) << uint64(20))
+    for seat in range(SEATS):
+        rest |= uint64(state.bids[seat]) << uint64(22 + 5 * seat)
+    for place in range(state.plays & 3):
+        rest |= uint64(state.history[(state.plays & ~3) + place] + 1) << uint64(42 + 5 * place)
+    return scramble(word ^ rest)
+
+
+# ---- for people ----------------------------------------------------------------------------------
+
+
+def state_of(position: Position) -> State:
+    """Return the record of a position of this game."""
+    if not isinstance(position.game, Texas42):
+        raise BadInput(f"a position of texas42 is needed here, not one of {position.game.name}")
+    return position.state
+
+
+def points(position: Position) -> tuple[int, int]:
+    """Return the points that team 0 and team 1 have taken so far."""
+    taken = state_of(position)["points"]
+    return int(taken[0]), int(taken[1])
+
+
+def voids(position: Position) -> list[set[int]]:
+    """Return for each seat the suits, 7 for the called one, that it has shown not to hold."""
+    return [{suit for suit in range(SUITS) if int(shown) >> suit & 1} for shown in state_of(position)["voids"]]
+
+
+def held(position: Position) -> list[list[int] | None]:
+    """Return the tiles each seat still holds, in increasing order; None for a hidden hand."""
+    state = state_of(position)
+    played = int(state["played"])
+    return [
+        None if state["tiles"][seat, 0] == NO_TILE else tiles_of(int(state["hands"][seat]) & ~played)
+        for seat in range(SEATS)
+    ]
+
+
+def record(position: Position) -> list[tuple[Seat, int]]:
+    """Return the plays so far in order, as (seat, tile)."""
+    state = state_of(position)
+    return [
+        ((int(state["leaders"][i // 4]) + i) % 4, int(tile))
+        for i, tile in enumerate(state["history"][: state["plays"]])
+    ]
+
+
+@register
+class Texas42(Game):
+    """One hand of Texas 42, with or without the auction."""
+
+    name = "texas42"
+    version = 1
+    state = STATE
+    summary = "four seats, two teams, seven tricks of dominoes; 42 points to take"
+    seats = SEATS
+    teams = (0, 1, 0, 1)
+    information = "hidden"
+
+    def __init__(
+        self,
+        auction: str = "none",
+        declaration: str | int = "any",
+        first: int = 0,
+        bid: int = 0,
+        mark_limit: int = MOST_MARKS,
+    ):
+        if auction not in AUCTIONS:
+            raise BadInput(f"option auction of texas42 must be one of {', '.join(AUCTIONS)}, not {auction!r}")
+        for option, value, least, most in (("first", first, 0, SEATS - 1), ("mark_limit", mark_limit, 1, MOST_MARKS)):
+            if not isinstance(value, int) or not least <= value <= most:
+                allowed = f"a whole number in {least}..{most}"
+                raise BadInput(f"option {option} of texas42 must be {allowed}, not {value!r}")
+        if not isinstance(bid, int) or (bid != 0 and not LEAST_POINTS <= bid <= ALL_POINTS):
+            raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
+        self.auction, self.first, self.bid, self.mark_limit = auction, first, bid, mark_limit
+        self.declaration = declaration if declaration == "any" else DECLARATIONS[self.read_option(declaration)]
+        self.check_together()
+        self.actions = HAND if auction == "none" else FIRST_NAME + len(DECLARATIONS)
+        self.most_legal = HAND if auction == "none" else 15  # a first bid: pass, twelve of points, two of marks
+        self.longest = TILES if auction == "none" else SEATS + 1 + TILES
+        self.observations = {
+            "all": (tokens.ALL_TOKENS, tokens.ALL_FEATURES),
+            "own": (tokens.OWN_TOKENS, tokens.OWN_FEATURES),
+        }
+        if auction != "none":
+            self.observations["bidding"] = (tokens.BIDDING_NUMBERS,)
+
+    @staticmethod
+    def read_option(declaration: str | int) -> int:
+        """Read the option `declaration`."""
+        try:
+            return read_declaration(declaration)
+        except BadInput as error:
+            raise BadInput(f"option declaration of texas42: {error}; or any, drawn with the deal") from None
+
+    def check_together(self) -> None:
+        """Refuse options that would have no effect beside the others."""
+        if self.auction == "none" and self.mark_limit != MOST_MARKS:
+            raise BadInput(f"option mark_limit={self.mark_limit} of texas42 needs auction=redeal or auction=forced")
+        for option, value, usual in (("declaration", self.declaration, "any"), ("bid", self.bid, 0)):
+            if self.auction != "none" and value != usual:
+                raise BadInput(f"option {option}={value} of texas42 needs auction=none; bidders choose their own")
+
+    def set_options(self, state: State) -> None:
+        state["auction"], state["mark_limit"] = AUCTIONS.index(self.auction), self.mark_limit
+        state["first"], state["wanted"] = self.first, self.bid
+        state["called"] = NOT_NAMED if self.declaration == "any" else DECLARATIONS.index(self.declaration)
+
+    def seat_name(self, seat: Seat) -> str:
+        return ("South", "West", "North", "East")[seat]
+
+    def hide(self, state: State, seat: Seat) -> None:
+        for other in range(SEATS):
+            if other != seat:
+                state["hands"][other] &= state["played"]
+                state["tiles"][other] = NO_TILE
+
+    def set_up(
+        self,
+        hands: Sequence[Hand],
+        declaration: str | int | None,
+        leader: Seat = 0,
+        plays: Sequence[int | str] = (),
+        bids: Sequence[str | int] = (),
+    ) -> Position:
+        """Return the position after some plays.
+
+        A hand is seven tiles, given as ids or text, or None if it is hidden. With the auction `leader` speaks first and
+        `bids` come in order; `declaration` is None until the highest bidder has named it.
+        """
+        states = self.empty_states()
+        set_up(states[0], hands, declaration, leader, plays, bids)
+        return Position(self, states)
+
+    # -- text --
+
+    def text(self, state: State) -> str:
+        hands = [tiles_text([int(t) for t in hand]) if hand[0] != NO_TILE else "?" for hand in state["tiles"]]
+        named = "-" if state["declaration"] == NOT_NAMED else DECLARATIONS[state["declaration"]]
+        played = tiles_text([int(tile) for tile in state["history"][: state["plays"]]])
+        words = [named, str(state["opener"]), "/".join(hands), played]
+        return " ".join(words if self.auction == "none" else [self.bids_text(state), *words])
+
+    def bids_text(self, state: State) -> str:
+        """Write the bids in the order in which they were made."""
+        spoken = [(int(state["opener"]) + i) % SEATS for i in range(state["spoken"])]
+        return ",".join(auction.BID_TEXTS[state["bids"][seat]] for seat in spoken) or "-"
+
+    def parse(self, text: str, state: State) -> None:
+        words = text.split()
+        parts = ["declaration", "seat that begins", "four hands joined by '/'", "plays"]
+        parts = parts if self.auction == "none" else ["bids", *parts]
+        if len(words) != len(parts):
+            raise BadInput(f"position {text!r} of {self.spec} should have {len(parts)} parts: {', '.join(parts)}")
+        *bids, named, opener, hands, plays = words
+        read_hands: list[Hand] = [None if hand == "?" else hand.split(",") for hand in hands.split("/")]
+        read_plays = [] if plays == "-" else plays.split(",")
+        read_bids = [] if bids in ([], ["-"]) else bids[0].split(",")
+        try:
+            set_up(state, read_hands, None if named == "-" else named, opener, read_plays, read_bids)
+        except BadInput as error:
+            raise BadInput(f"position {text!r} of {self.spec}: {error}") from None
+
+    def draw(self, state: State) -> str:
+        named = "-" if state["declaration"] == NOT_NAMED else DECLARATIONS[state["declaration"]]
+        lines = [f"declaration {named}, points {state['points'][0]} to {state['points'][1]}"]
+        if self.auction != "none":
+            lines[0] += f", bids {self.bids_text(state)}"
+        begun = int(state["plays"]) & ~3
+        if state["phase"] == DONE and begun:
+            begun -= SEATS
+        trick = {(int(state["leaders"][begun // 4]) + i) % 4: i for i in range(int(state["plays"]) - begun)}
+        for seat in range(SEATS):
+            left = tiles_of(int(state["hands"][seat]) & ~int(state["played"]))
+            shown = [tile_text(tile) for tile in left]
+            if state["tiles"][seat, 0] == NO_TILE:
+                shown = ["?"] * (HAND - begun // 4 - (seat in trick))
+            lying = tile_text(int(state["history"][begun + trick[seat]])) if seat in trick else ""
+            turn = ">" if seat == state["texas42_mover"] and state["phase"] != DONE else " "
+            lines.append(f"{turn} {self.seat_name(seat):5s} {lying:3s} | {' '.join(shown)}".rstrip())
+        return "\n".join(lines)
+
+    def move_text(self, state: State, action: Action) -> str:
+        if action >= FIRST_NAME:
+            return DECLARATIONS[action - FIRST_NAME]
+        if action >= HAND:
+            return auction.BID_TEXTS[action - FIRST_BID]
+        tile = int(state["tiles"][state["texas42_mover"], action])
+        return f"slot{action}" if tile == NO_TILE else tile_text(tile)
+
+    def parse_move(self, state: State, text: str) -> Action:
+        if self.auction != "none":
+            if text in DECLARATIONS:
+                return FIRST_NAME + DECLARATIONS.index(text)
+            if text in auction.BID_TEXTS[PASS:]:
+                return FIRST_BID + auction.BID_TEXTS.index(text)
+        seat = int(state["texas42_mover"])
+        slots = {self.move_text(state, slot): slot for slot in range(HAND)}
+        if text in slots:
+            return slots[text]
+        try:
+            tile = read_tile(text)
+        except BadInput:
+            others = "" if self.auction == "none" else ", a bid (pass, 30..41, 1m..7m) or a declaration"
+            raise BadInput(f"{text!r} is no move of texas42; moves are a tile like 6-4{others}") from None
+        if tile_text(tile) in slots:
+            return slots[tile_text(tile)]
+        raise BadInput(f"move {text!r}: {self.seat_name(seat)} was not dealt that tile, but {', '.join(slots)}")

@@ -1,0 +1,161 @@
+"""The tiles of Texas 42: numbers, suits, declarations, who beats whom.
+
+The double-six set has 28 tiles, written high pip first, "6-4". A tile's id is high * (high + 1) / 2 + low, so 0-0 is 0
+and 6-6 is 27. A set of tiles is the bits of a 32-bit word.
+
+A declaration calls a suit. Suits 0..6 are the pips, suit 7 is the called suit; a called tile belongs to no pip suit:
+
+    0..6   the seven tiles with that pip are called and are trump
+    7      the seven doubles are called and are trump
+    8      the seven doubles are called, a suit of their own without the power of trump
+    9      nothing is called: no trump, "follow me"
+
+A led tile leads the called suit if it belongs to it, else the suit of its high pip.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+from numba import njit, uint32
+
+from rookery.errors import BadInput
+from rookery.games.bits import Word
+
+PAIRS = [(high, low) for high in range(7) for low in range(high + 1)]
+TILES = len(PAIRS)
+NO_TILE = TILES  # stands where there is no tile, or an unknown one
+SEATS, HAND = 4, 7
+CALLED = 7
+SUITS = 8
+NO_SUIT = SUITS  # while no tile is led
+DECLARATIONS = (
+    "blanks", "ones", "twos", "threes", "fours", "fives", "sixes", "doubles", "doubles-suit", "no-trump",
+)  # fmt: skip
+DOUBLES_SUIT, NO_TRUMP = 8, 9
+NOT_NAMED = len(DECLARATIONS)  # the declaration before one is named
+COUNTS = {(5, 5): 10, (6, 4): 10, (5, 0): 5, (4, 1): 5, (3, 2): 5}
+ALL_TILES = (1 << TILES) - 1
+
+
+# ---- the rules about tiles -----------------------------------------------------------------------
+
+
+def is_called(declaration: int, tile: int) -> bool:
+    """Tell whether a tile belongs to the called suit."""
+    high, low = PAIRS[tile]
+    if declaration in (7, DOUBLES_SUIT):
+        return high == low
+    return declaration in (high, low)
+
+
+def suit_led(declaration: int, tile: int) -> int:
+    """Return the suit a tile leads."""
+    return CALLED if is_called(declaration, tile) else PAIRS[tile][0]
+
+
+def follows(declaration: int, suit: int, tile: int) -> bool:
+    """Tell whether a tile follows a suit."""
+    if suit == CALLED or is_called(declaration, tile):
+        return suit == CALLED and is_called(declaration, tile)
+    return suit in PAIRS[tile]
+
+
+def rank(declaration: int, suit: int, tile: int) -> int:
+    """Rank a tile in a suit it follows, 0..7: the double first, then by the other pip; doubles alone by their pip."""
+    high, low = PAIRS[tile]
+    if suit == CALLED and declaration in (7, DOUBLES_SUIT):
+        return high
+    pip = declaration if suit == CALLED else suit
+    return 7 if high == low else high + low - pip
+
+
+def power(declaration: int, suit: int, tile: int) -> int:
+    """Return the strength of a tile when a suit is led; the highest of a trick wins, 0 cannot."""
+    if declaration < DOUBLES_SUIT and is_called(declaration, tile):
+        return 16 + rank(declaration, CALLED, tile)
+    return 1 + rank(declaration, suit, tile) if follows(declaration, suit, tile) else 0
+
+
+def called_rank(declaration: int, tile: int) -> int:
+    """Return a tile's place in the called suit, 0 for the best; 7 if it is not called."""
+    if not is_called(declaration, tile):
+        return 7
+    mine = rank(declaration, CALLED, tile)
+    return sum(is_called(declaration, other) and rank(declaration, CALLED, other) > mine for other in range(TILES))
+
+
+# ---- tables for compiled code --------------------------------------------------------------------
+
+ALL = range(len(DECLARATIONS))
+HIGH = np.array([high for high, _ in PAIRS], np.int8)
+LOW = np.array([low for _, low in PAIRS], np.int8)
+COUNT = np.array([COUNTS.get(pair, 0) for pair in PAIRS], np.int8)
+LEADS = np.array([[suit_led(d, tile) for tile in range(TILES)] for d in ALL], np.int8)
+POWER = np.array([[[power(d, s, t) for t in range(TILES)] for s in range(SUITS)] for d in ALL], np.int8)
+CALLED_RANK = np.array([[called_rank(d, tile) for tile in range(TILES)] for d in ALL], np.int8)
+FOLLOW = np.array(
+    [[sum(1 << t for t in range(TILES) if follows(d, s, t)) for s in range(SUITS)] for d in ALL], np.uint32
+)
+
+
+@njit(cache=True, nogil=True)
+def bit(tile: int) -> Word:
+    """Return the set of one tile."""
+    return uint32(1) << uint32(tile)
+
+
+# ---- for people ----------------------------------------------------------------------------------
+
+
+def deal(seed: int) -> list[list[int]]:
+    """Return the four hands that the published data of this game gives a seed, each sorted by tile id."""
+    tiles = list(range(TILES))
+    random.Random(seed).shuffle(tiles)
+    return [sorted(tiles[HAND * seat : HAND * (seat + 1)]) for seat in range(SEATS)]
+
+
+def tile_text(tile: int) -> str:
+    """Write a tile: "6-4"."""
+    high, low = PAIRS[tile]
+    return f"{high}-{low}"
+
+
+TILE_BY_TEXT = {f"{a}-{b}": tile for tile, pair in enumerate(PAIRS) for a, b in (pair, pair[::-1])}
+
+
+def read_tile(value: Any) -> int:
+    """Return the id of a tile given as id or text."""
+    if isinstance(value, str) and value.strip() in TILE_BY_TEXT:
+        return TILE_BY_TEXT[value.strip()]
+    if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < TILES:
+        return int(value)
+    raise BadInput(f"{value!r} is no tile; tiles are 0-0..6-6, written high-low, or their ids 0..{TILES - 1}")
+
+
+def read_declaration(value: Any) -> int:
+    """Return the number of a declaration given as number or name."""
+    text = str(value).strip()
+    if text in DECLARATIONS:
+        return DECLARATIONS.index(text)
+    if text.isascii() and text.isdigit() and int(text) < len(DECLARATIONS):
+        return int(text)
+    names = ", ".join(DECLARATIONS)
+    raise BadInput(f"{value!r} is no declaration; they are {names}, or their numbers 0..{len(DECLARATIONS) - 1}")
+
+
+def tiles_of(word: Any) -> list[int]:
+    """List the tiles of a set in increasing order."""
+    return [tile for tile in range(TILES) if int(word) >> tile & 1]
+
+
+def tile_set(tiles: list[int]) -> int:
+    """Make the set of some tiles."""
+    return sum(1 << tile for tile in tiles)
+
+
+def tiles_text(tiles: list[int]) -> str:
+    """Write tiles with commas between them; "-" for none."""
+    return ",".join(tile_text(tile) for tile in tiles) or "-"

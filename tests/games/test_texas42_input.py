@@ -1,0 +1,126 @@
+"""Texas 42: bad hands, plays, texts, moves and options are named, with what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from games.slow_texas42 import ALL_TILES, HAND_22
+from rookery import BadInput, load
+from rookery.games import texas42
+
+GOOD = "sixes 0 {} -".format(
+    "/".join(",".join(f"{h}-{lo}" for h, lo in ALL_TILES[7 * s : 7 * s + 7]) for s in range(4))
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "named", "allowed"),
+    [
+        (("sixes", "sevens"), "'sevens'", "blanks, ones"),
+        (("sixes", "10"), "'10'", "0..9"),
+        (("sixes", "-"), "no declaration", "blanks, ones"),
+        (("sixes 0", "sixes 4"), "'4'", "0..3"),
+        (("sixes 0", "sixes"), "'sixes 0-0", "4 parts: declaration"),
+        (("0-0,", "0-7,"), "'0-7'", "0-0..6-6"),
+        (("0-0,", "1-0,"), "1-0 stands twice", "seats 0 and 0"),
+        (("0-0,", "6-6,"), "6-6 stands twice", "seats 0 and 3"),
+        (("0-0,", ""), "seat 0 has 6 tiles", "must have 7 or be hidden"),
+        (("/3-1", ",3-1"), "number of hands is 3", "4"),
+        ((" -", " 6-6"), "play 1, 6-6 by seat 0", "legal: 0-0,1-0"),
+        ((" -", " 6-x"), "'6-x'", "0-0..6-6"),
+        ((" -", " 0-0,0-0"), "play 2, 0-0 by seat 1", "played before"),
+        ((" -", " 3-0,4-0"), "play 2, 4-0 by seat 1", "legal: 3-1,3-2,3-3"),
+    ],
+)
+def test_a_bad_text_is_named_with_what_is_allowed(change, named, allowed):
+    assert load("texas42").position(GOOD).text() == GOOD
+    with pytest.raises(BadInput) as error:
+        load("texas42").position(GOOD.replace(*change, 1))
+    assert named in str(error.value)
+    assert allowed in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("hands", "plays", "named", "allowed"),
+    [
+        ([None] * 3, [], "number of hands is 3", "4"),
+        ([["6-6"] * 7, None, None, None], [], "6-6", "twice"),
+        ([[0, 1, 2, 3, 4, 5, 28], None, None, None], [], "28", "0..27"),
+        ([[0, 1, 2, 3, 4, 5, True], None, None, None], [], "True", "0..27"),
+        ([None, [0, 1, 2, 3, 4, 5, 6], None, None], ["1-1"], "play 1, 1-1 by seat 0", "in the hand of seat 1"),
+        ([None] * 4, ["5-4", "3-2", "5-3", "5-2", "5-5", "5-0"], "play 6, 5-0 by seat 1", "can only hold 0-0,1-0"),
+        ([None] * 4, [*HAND_22.split(), "6-6"], "play 29, 6-6", "the hand is over"),
+    ],
+)
+def test_a_bad_set_up_is_named_with_what_is_allowed(hands, plays, named, allowed):
+    with pytest.raises(BadInput) as error:
+        load("texas42").set_up(hands, 6, 0, plays)
+    assert named in str(error.value)
+    assert allowed in str(error.value)
+
+
+def test_plays_with_which_no_deal_agrees_are_refused():
+    doubles = [f"{pip}-{pip}" for pip in range(7)]
+    message = "no deal agrees with the plays: seats 1 and 2 and 3 must hold 18 more tiles of 3-0,3-1"
+    with pytest.raises(BadInput, match=message):
+        load("texas42").set_up([doubles, None, None, None], "no-trump", 0, ["6-6", "1-0", "2-0", "2-1"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "named", "allowed"),
+    [
+        ("texas42:auction=maybe", "'maybe'", "none, redeal, forced"),
+        ("texas42:declaration=sevens", "'sevens'", "or any, drawn with the deal"),
+        ("texas42:first=4", "first", "0..3, not 4"),
+        ("texas42:auction=redeal,mark_limit=8", "mark_limit", "1..7, not 8"),
+        ("texas42:mark_limit=2", "mark_limit=2", "needs auction=redeal"),
+        ("texas42:bid=29", "bid", "0 or in 30..42, not 29"),
+        ("texas42:auction=redeal,bid=30", "bid=30", "needs auction=none"),
+        ("texas42:auction=redeal,declaration=3", "declaration=threes", "needs auction=none"),
+        ("texas42:trump=3", "'trump'", "auction, declaration, first, bid, mark_limit"),
+    ],
+)
+def test_a_bad_option_is_named_with_what_is_allowed(spec, named, allowed):
+    with pytest.raises(BadInput) as error:
+        load(spec)
+    assert named in str(error.value)
+    assert allowed in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("move", "named", "allowed"),
+    [
+        ("6-7", "'6-7'", "a tile like 6-4"),
+        ("30", "'30'", "a tile like 6-4"),
+        ("3-3", "'3-3'", "South was not dealt that tile, but 2-2"),
+        (7, "7", "legal: 2-2"),
+        (-1, "-1", "legal: 2-2"),
+    ],
+)
+def test_a_bad_move_is_named_with_what_is_allowed(move, named, allowed):
+    with pytest.raises(BadInput) as error:
+        load("texas42").set_up(texas42.deal(42), 6, 0).play(move)
+    assert named in str(error.value)
+    assert allowed in str(error.value)
+
+
+@given(st.data())
+def test_a_damaged_text_is_refused_or_read_as_a_position_that_round_trips(data):
+    auction = data.draw(st.booleans())
+    game = load("texas42", auction="redeal") if auction else load("texas42")
+    text = ("30,pass,pass,31 " if auction else "") + GOOD[:-1] + data.draw(st.sampled_from(["-", "0-0,3-1", "2-1,4-4"]))
+    hidden = data.draw(st.integers(0, 3))
+    parts = text.split("/")
+    parts[hidden] = parts[hidden] if hidden in (0, 3) else "?"
+    text = "/".join(parts)
+    begin, length = data.draw(st.integers(0, len(text))), data.draw(st.integers(0, 6))
+    inserted = data.draw(st.text("0123456-,/? pasm", max_size=6))
+    damaged = text[:begin] + inserted + text[begin + length :]
+    try:
+        position = game.position(damaged)
+    except BadInput:
+        return
+    assert game.position(position.text()).states.tobytes() == position.states.tobytes()
+    assert len(position.legal()) <= game.most_legal
