@@ -52,7 +52,8 @@ def game_of(item: pytest.Item) -> str | None:
     parameters = getattr(item, "callspec", None)
     if parameters and "spec" in parameters.params:
         return name_of(parameters.params["spec"])
-    return next((name for name in NAMES if item.path.stem == f"test_{name}"), None)
+    stem = item.path.stem
+    return next((name for name in NAMES if stem == f"test_{name}" or stem.startswith(f"test_{name}_")), None)
 
 
 def random_walk(game: Game, seed: int) -> Iterator[tuple[Position, int | None]]:

@@ -20,11 +20,11 @@ eight boards.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import int64, njit, uint64
 
 from rookery.errors import BadInput
 from rookery.games import gomoku_renju as renju
-from rookery.games.bits import Word, lowest_bit
+from rookery.games.bits import Word
 from rookery.games.game import Action, Game, Position, Seat, Symmetries, register
 from rookery.games.gomoku_board import (
     BLACK,
@@ -40,6 +40,7 @@ from rookery.games.gomoku_board import (
     has_stone,
     has_won,
     lines_through,
+    row_and_column,
     wins,
 )
 from rookery.games.notation import parse_grid, parse_square, square_text
@@ -80,8 +81,8 @@ STATE = np.dtype(
 @njit(cache=True, nogil=True)
 def put_stone(state: State, point: int) -> None:
     """Lay a stone of the next colour and remember the move."""
-    row = point // state.size
-    flip_stone(state, state.colour, row, point - row * state.size)
+    row, col = row_and_column(state, point)
+    flip_stone(state, state.colour, row, col)
     state.empty[point >> 6] &= ~(uint64(1) << uint64(point & 63))
     state.left -= 1
     state.recent = ((state.recent << uint64(MOVE_BITS)) | uint64(point + 1)) & RECENT_MASK
@@ -90,8 +91,7 @@ def put_stone(state: State, point: int) -> None:
 @njit(cache=True, nogil=True)
 def result_of(state: State, point: int) -> int:
     """Return the result of a game in which the next colour has just moved to a point."""
-    row = point // state.size
-    col = point - row * state.size
+    row, col = row_and_column(state, point)
     colour = state.colour
     if wins(state, colour, row, col, lines_through(state, colour, row, col)):
         return BLACK_WON if colour == BLACK else WHITE_WON
@@ -153,21 +153,34 @@ def mover(state: State) -> int:
     return int(state.gomoku_mover)
 
 
+@njit(cache=True, nogil=True)
+def list_points(empty: Word, first: int, points: int, out: np.ndarray, count: Word) -> Word:
+    """Append the empty ones among some points to a list; return its new length.
+
+    Every point is written and only an empty one advances: no branch to guess wrong, no threads that part on a card.
+    """
+    for i in range(points):
+        out[count] = first + i
+        count += empty & uint64(1)
+        empty >>= uint64(1)
+    return count
+
+
 @implements("legal", STATE)
 def legal(state: State, out: np.ndarray) -> int:
-    count = 0
+    points = state.size * state.size
     if state.phase == CHOOSE:
-        for choice in range(MORE + state.gomoku_mover):  # only seat 1 may ask for more
-            out[count] = state.size * state.size + choice
-            count += 1
-        return count
-    for word in range((state.size * state.size + 63) >> 6):
-        empty = state.empty[word]
-        while empty != uint64(0):
-            out[count] = 64 * word + lowest_bit(empty)
-            count += 1
-            empty &= empty - uint64(1)
-    return count
+        choices = MORE + state.gomoku_mover  # only seat 1 may ask for more
+        for choice in range(choices):
+            out[choice] = points + choice
+        return int(choices)
+    count = uint64(0)
+    for word in range(points >> 6):  # a loop of fixed length is unrolled
+        count = list_points(state.empty[word], 64 * word, 64, out, count)
+    rest = points & 63
+    if rest > 0:
+        count = list_points(state.empty[points >> 6], points - rest, rest, out, count)
+    return int(int64(count))
 
 
 @implements("is_legal", STATE)
@@ -223,8 +236,8 @@ def observe(state: State, kind: int, i: int) -> float:
             return turn
         return 0.25 + 0.5 * turn if state.phase == PLACE else 0.5
     steps, colour = plane >> 1, state.colour ^ (plane & 1)
-    row = point // state.size
-    if not has_stone(state, colour, row, point - row * state.size) or moved_lately(state, point, steps):
+    row, col = row_and_column(state, point)
+    if not has_stone(state, colour, row, col) or moved_lately(state, point, steps):
         return 0.0
     return 1.0
 
