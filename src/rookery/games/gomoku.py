@@ -41,6 +41,7 @@ from rookery.games.gomoku_board import (
     has_won,
     lines_through,
     row_and_column,
+    square_symmetries,
     wins,
 )
 from rookery.games.notation import parse_grid, parse_square, square_text
@@ -157,7 +158,8 @@ def mover(state: State) -> int:
 def list_points(empty: Word, first: int, points: int, out: np.ndarray, count: Word) -> Word:
     """Append the empty ones among some points to a list; return its new length.
 
-    Every point is written and only an empty one advances: no branch to guess wrong, no threads that part on a card.
+    Every point is written and only an empty one advances: no branch to guess wrong, no threads that part on a card. So
+    the room behind the list is written as well, but never more than one place for each point of the board.
     """
     for i in range(points):
         out[count] = first + i
@@ -390,8 +392,8 @@ class Gomoku(Game):
 
     def judge_forbidden(self, text: str, state: State, forbidden: bool) -> None:
         """Check that a position is called forbidden exactly if its last move was, as far as it tells."""
-        last = self.recent_moves(state)[-1:]
-        lost = [point for point in last if state["colour"] == WHITE and is_forbidden(state, point)]
+        last = self.recent_moves(state)[-1:] if state["colour"] == WHITE else []
+        lost = [point for point in last if renju.is_forbidden(state, *divmod(point, self.size))]
         if forbidden and not lost:
             raise BadInput(f"position {text!r}: its last move, which should be named, is not a forbidden move of Black")
         if not forbidden and (lost or has_six(state, BLACK)):
@@ -435,28 +437,6 @@ class Gomoku(Game):
         return Symmetries(names, actions, observations)
 
 
-def square_symmetries(size: int) -> tuple[tuple[str, ...], np.ndarray]:
-    """Name the symmetries of a square board and tabulate which point each of them moves to a point."""
-    grid = np.arange(size * size).reshape(size, size)
-    turned = {
-        "identity": grid,
-        "quarter turn": np.rot90(grid, 1),
-        "half turn": np.rot90(grid, 2),
-        "three-quarter turn": np.rot90(grid, 3),
-        "mirror": grid[:, ::-1],
-        "flip": grid[::-1],
-        "transpose": grid.T,
-        "anti-transpose": grid[::-1, ::-1].T,
-    }
-    return tuple(turned), np.array([table.reshape(-1) for table in turned.values()])
-
-
-def is_forbidden(state: State, point: int) -> bool:
-    """Tell whether the black stone on a point was a forbidden move."""
-    row, col = divmod(point, int(state["size"]))
-    return renju.verdict_on(state, row, col) not in (renju.ALLOWED, renju.FIVE)
-
-
 def forbidden_points(position: Position) -> dict[str, str]:
     """List the points forbidden to Black in a position of Renju with the reason; it need not be Black's turn."""
     game, state = position.game, position.state
@@ -464,5 +444,8 @@ def forbidden_points(position: Position) -> dict[str, str]:
         raise BadInput(f"forbidden moves are of gomoku with rule=renju, not of {game.spec}")
     empty = [point for point in range(game.points) if point_is_empty(state, point)]
     verdicts = {point: int(renju.verdict_at(state, *divmod(point, game.size))) for point in empty}
-    forbidden = {point: verdict for point, verdict in verdicts.items() if verdict not in (renju.ALLOWED, renju.FIVE)}
-    return {game.point_text(point): renju.VERDICTS[verdict] for point, verdict in forbidden.items()}
+    return {
+        game.point_text(point): renju.VERDICTS[verdict]
+        for point, verdict in verdicts.items()
+        if verdict not in (renju.ALLOWED, renju.FIVE)
+    }

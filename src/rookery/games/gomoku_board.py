@@ -34,6 +34,22 @@ FIVE_STARTS = uint64(0x003E003E003E003E)  # first points of the fives that conta
 SIX_STARTS = uint64(0x003F003F003F003F)
 
 
+def square_symmetries(size: int) -> tuple[tuple[str, ...], np.ndarray]:
+    """Name the symmetries of a square board and tabulate which point each of them moves to a point."""
+    grid = np.arange(size * size).reshape(size, size)
+    turned = {
+        "identity": grid,
+        "quarter turn": np.rot90(grid, 1),
+        "half turn": np.rot90(grid, 2),
+        "three-quarter turn": np.rot90(grid, 3),
+        "mirror": grid[:, ::-1],
+        "flip": grid[::-1],
+        "transpose": grid.T,
+        "anti-transpose": grid[::-1, ::-1].T,
+    }
+    return tuple(turned), np.array([table.reshape(-1) for table in turned.values()])
+
+
 @njit(cache=True, nogil=True)
 def row_and_column(state: State, point: int) -> tuple[int, int]:
     """Return the row and column of a point."""

@@ -226,6 +226,13 @@ def verdict_on(state: State, row: int, col: int) -> int:
 
 
 @njit(cache=True, nogil=True)
+def is_forbidden(state: State, row: int, col: int) -> bool:
+    """Tell whether the black stone on a point was a forbidden move."""
+    verdict = verdict_on(state, row, col)
+    return verdict != ALLOWED and verdict != FIVE
+
+
+@njit(cache=True, nogil=True)
 def verdict_at(state: State, row: int, col: int) -> int:
     """Judge the move of a black stone to an empty point; the board is left as it was."""
     flip_stone(state, BLACK, row, col)
