@@ -24,7 +24,7 @@ SPECS = [
     "gomoku",
     "gomoku:size=5",
     "gomoku:size=9,rule=standard",
-    "gomoku:rule=renju",
+    "gomoku:size=11,rule=renju",
     "gomoku:size=7,rule=renju,opening=swap2",
     "gomoku:size=8,rule=caro",
     "gomoku:size=20,opening=swap2",

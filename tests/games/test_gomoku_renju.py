@@ -10,7 +10,7 @@ from gomoku_rulebook import RuleBook
 from rookery import load
 from rookery.errors import BadInput
 from rookery.games.game import Game, Position
-from rookery.games.gomoku import forbidden_points, put_stone
+from rookery.games.gomoku import forbidden_points, lay_stones
 from rookery.games.gomoku_renju import pop, push
 
 MARKS = {"3": "double three", "4": "double four", "6": "overline"}
@@ -102,11 +102,8 @@ def test_fives_win_even_where_the_stone_would_be_forbidden():
 def set_up(game: Game, board: str) -> Position:
     """Lay stones without asking whether a game could lead there, so that there may be rows of five."""
     position = game.start()
-    for r, row in enumerate(reversed(board.split("/"))):
-        for c, sign in enumerate(row):
-            if sign != ".":
-                position.state["colour"] = "xo".index(sign)
-                put_stone(position.state, r * len(row) + c)
+    rows = reversed(board.split("/"))
+    lay_stones(position.state, np.array([".xo".index(sign) for row in rows for sign in row]))
     return position
 
 

@@ -90,6 +90,15 @@ def put_stone(state: State, point: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def lay_stones(state: State, signs: np.ndarray) -> None:
+    """Lay stones on an empty board: `signs` [points] holds 0 for none, 1 for black, 2 for white."""
+    for point in range(signs.shape[0]):
+        if signs[point] > 0:
+            state.colour = signs[point] - 1
+            put_stone(state, point)
+
+
+@njit(cache=True, nogil=True)
 def result_of(state: State, point: int) -> int:
     """Return the result of a game in which the next colour has just moved to a point."""
     row, col = row_and_column(state, point)
@@ -328,11 +337,8 @@ class Gomoku(Game):
         if word not in words:
             raise BadInput(f"{word!r} in {text!r} should be a phase of {self.spec}: {', '.join(words)}")
         start(state, 0)
-        for row, signs in enumerate(reversed(parse_grid(board, self.size, self.size, ".xo"))):
-            for col, sign in enumerate(signs):
-                if sign != ".":
-                    state["colour"] = "xo".index(sign)
-                    put_stone(state, row * self.size + col)
+        grid = parse_grid(board, self.size, self.size, ".xo")
+        lay_stones(state, np.array([".xo".index(sign) for row in reversed(grid) for sign in row]))
         state["colour"] = "bw".index(side)
         state["phase"], state["black_seat"], forbidden = PHASE_WORDS[word]
         state["recent"] = self.parse_recent(text, moves, state)
