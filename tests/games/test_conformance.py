@@ -11,7 +11,7 @@ from rookery.games.game import Position
 from rookery.search.lanes import lanes_legal
 from support import SPECS, random_walk
 
-COUNTERS = {"pylos": 1}  # how many last words of a position's text the key leaves out
+COUNTERS = {"gomoku": 1, "pylos": 1}  # how many last words of a position's text the key leaves out
 
 
 def identity(position: Position) -> str:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-OPENSPIEL_NAMES = {"connect_four": "connect_four"}
+OPENSPIEL_NAMES = {  # our spec -> the same game there
+    "connect_four": "connect_four",
+    "gomoku": "gomoku",
+    "gomoku:size=9": "gomoku(size=9)",
+}
 
 
-def openspiel_rollouts(game: str) -> Callable[[int], float] | None:
+def openspiel_rollouts(spec: str) -> Callable[[int], float] | None:
     """Return a function that plays that many random games in OpenSpiel and tells the seconds; None without it.
 
     A search of one simulation with N rollouts at its leaf: all of the play runs in OpenSpiel's C++, and the Python call
     around it costs nothing against it.
     """
-    if game not in OPENSPIEL_NAMES:
+    if spec not in OPENSPIEL_NAMES:
         return None
     try:
         import pyspiel
     except ImportError:
         return None
-    peer = pyspiel.load_game(OPENSPIEL_NAMES[game])
+    peer = pyspiel.load_game(OPENSPIEL_NAMES[spec])
 
     def play(games: int) -> float:
         evaluator = pyspiel.RandomRolloutEvaluator(games, 1)

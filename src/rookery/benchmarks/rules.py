@@ -112,7 +112,7 @@ def bench_game(game: Game, device: str, rounds: int, seconds: float, seed: int, 
     games = games_for(game, seconds, seed)
     mean_plies = float(random_games(game, games, seed).plies.mean())
     timed = {"one_core": on_cpu(game, games, 1, seed), "all_cores": on_cpu(game, games * cores(), cores(), seed)}
-    peer = openspiel_rollouts(game.name)
+    peer = openspiel_rollouts(game.spec)
     if peer:
         timed["openspiel"] = in_openspiel(peer, max(1, games // 10), mean_plies)
     if device == "cuda":

@@ -1,0 +1,457 @@
+"""Gomoku.
+
+Two players take turns putting stones on the points of a square board, Black first; five in a row win. Four sets of
+rules differ in which rows count and in what Black may do:
+
+    freestyle  five or more
+    standard   exactly five
+    renju      Black needs exactly five, White five or more; Black loses by an overline, a double four or a double three
+    caro       exactly five, unless the other colour stands at both ends
+
+Points are numbered by rows from the bottom: A1 is 0, B1 is 1; action a puts a stone on point a. With `opening="swap2"`
+seat 0 puts the first three stones; then seat 1 takes a colour, or puts two more stones and lets seat 0 take one. Three
+actions beyond the points stand for these choices. Stones are laid in turns of black and white throughout.
+
+The stones lie in the frame of `gomoku_board`; empty points are kept a second time as the bits of consecutive words, so
+that listing them gives the actions. Of the moves made, the last seven are kept, 9 bits each: enough to tell the last
+eight boards.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, njit, uint64
+
+from rookery.errors import BadInput
+from rookery.games import gomoku_renju as renju
+from rookery.games.bits import Word
+from rookery.games.game import Action, Game, Position, Seat, Symmetries, register
+from rookery.games.gomoku_board import (
+    BLACK,
+    FRAME,
+    LARGEST,
+    MARGIN,
+    RENJU,
+    RULES,
+    SMALLEST,
+    WHITE,
+    flip_stone,
+    has_six,
+    has_stone,
+    has_won,
+    lines_through,
+    row_and_column,
+    square_symmetries,
+    wins,
+)
+from rookery.games.notation import parse_grid, parse_square, square_text
+from rookery.games.rng import number, scramble
+from rookery.games.rules import State, implements
+
+WORDS = (LARGEST * LARGEST + 63) // 64
+OPENINGS = ("none", "swap2")
+TAKE_BLACK, TAKE_WHITE, MORE = 0, 1, 2  # choices of the opening, counted from the number of points
+CHOICES = ("black", "white", "more")
+PLAY, PLACE, CHOOSE = 0, 1, 2  # phases: the game itself; the opening's stones; the opening's choices
+ON, BLACK_WON, WHITE_WON, DRAWN, FORBIDDEN = 0, 1, 2, 3, 4  # results; FORBIDDEN: White has won by Black's move
+REMEMBERED = 7
+MOVE_BITS, MOVE_MASK = 9, 511
+RECENT_MASK = uint64((1 << REMEMBERED * MOVE_BITS) - 1)
+FEW, MANY = 0, 1
+STEPS = REMEMBERED + 1
+
+STATE = np.dtype(
+    [
+        ("stones", np.uint32, (2, FRAME)),
+        ("empty", np.uint64, (WORDS,)),
+        ("recent", np.uint64),  # points of the last moves plus one, the last move lowest; 0 where there is none
+        ("gomoku_mover", np.int32),
+        ("colour", np.int32),  # of the next stone
+        ("black_seat", np.int32),
+        ("phase", np.int32),
+        ("left", np.int32),  # empty points
+        ("result", np.int32),
+        ("size", np.int32),  # options from here on
+        ("rule", np.int32),
+        ("swap2", np.int32),
+    ],
+    align=True,
+)
+
+
+@njit(cache=True, nogil=True)
+def put_stone(state: State, point: int) -> None:
+    """Lay a stone of the next colour and remember the move."""
+    row, col = row_and_column(state, point)
+    flip_stone(state, state.colour, row, col)
+    state.empty[point >> 6] &= ~(uint64(1) << uint64(point & 63))
+    state.left -= 1
+    state.recent = ((state.recent << uint64(MOVE_BITS)) | uint64(point + 1)) & RECENT_MASK
+
+
+@njit(cache=True, nogil=True)
+def lay_stones(state: State, signs: np.ndarray) -> None:
+    """Lay stones on an empty board: `signs` [points] holds 0 for none, 1 for black, 2 for white."""
+    for point in range(signs.shape[0]):
+        if signs[point] > 0:
+            state.colour = signs[point] - 1
+            put_stone(state, point)
+
+
+@njit(cache=True, nogil=True)
+def result_of(state: State, point: int) -> int:
+    """Return the result of a game in which the next colour has just moved to a point."""
+    row, col = row_and_column(state, point)
+    colour = state.colour
+    if wins(state, colour, row, col, lines_through(state, colour, row, col)):
+        return BLACK_WON if colour == BLACK else WHITE_WON
+    if state.rule == RENJU and colour == BLACK and renju.verdict_on(state, row, col) != renju.ALLOWED:
+        return FORBIDDEN
+    return DRAWN if state.left == 0 else ON
+
+
+@njit(cache=True, nogil=True)
+def choose(state: State, choice: int) -> None:
+    """Make a choice of the opening."""
+    seat = state.gomoku_mover
+    if choice == MORE:
+        state.phase = PLACE
+        return
+    state.black_seat = seat if choice == TAKE_BLACK else 1 - seat
+    state.gomoku_mover = 1 - state.black_seat  # White goes on
+    state.phase = PLAY
+
+
+@njit(cache=True, nogil=True)
+def point_is_empty(state: State, point: int) -> bool:
+    """Tell whether a point has no stone."""
+    return bool((state.empty[point >> 6] >> uint64(point & 63)) & uint64(1))
+
+
+@njit(cache=True, nogil=True)
+def moved_lately(state: State, point: int, moves: int) -> bool:
+    """Tell whether a point is among the last so many moves."""
+    for i in range(moves):
+        if (state.recent >> uint64(MOVE_BITS * i)) & uint64(MOVE_MASK) == uint64(point + 1):
+            return True
+    return False
+
+
+# ---- the contract --------------------------------------------------------------------------------
+
+
+@implements("start", STATE)
+def start(state: State, seed: int) -> None:
+    points = state.size * state.size
+    for i in range(FRAME):
+        state.stones[BLACK, i] = 0
+        state.stones[WHITE, i] = 0
+    for word in range(WORDS):
+        here = min(max(points - 64 * word, 0), 64)
+        state.empty[word] = ~uint64(0) >> uint64(64 - here) if here > 0 else uint64(0)
+    state.recent = 0
+    state.gomoku_mover = 0
+    state.colour = BLACK
+    state.black_seat = 0
+    state.phase = PLACE if state.swap2 else PLAY
+    state.left = points
+    state.result = ON
+
+
+@implements("mover", STATE)
+def mover(state: State) -> int:
+    return int(state.gomoku_mover)
+
+
+@njit(cache=True, nogil=True)
+def list_points(empty: Word, first: int, points: int, out: np.ndarray, count: Word) -> Word:
+    """Append the empty ones among some points to a list; return its new length.
+
+    Every point is written and only an empty one advances: no branch to guess wrong, no threads that part on a card. So
+    the room behind the list is written as well, but never more than one place for each point of the board.
+    """
+    for i in range(points):
+        out[count] = first + i
+        count += empty & uint64(1)
+        empty >>= uint64(1)
+    return count
+
+
+@implements("legal", STATE)
+def legal(state: State, out: np.ndarray) -> int:
+    points = state.size * state.size
+    if state.phase == CHOOSE:
+        choices = MORE + state.gomoku_mover  # only seat 1 may ask for more
+        for choice in range(choices):
+            out[choice] = points + choice
+        return int(choices)
+    count = uint64(0)
+    for word in range(points >> 6):  # a loop of fixed length is unrolled
+        count = list_points(state.empty[word], 64 * word, 64, out, count)
+    rest = points & 63
+    if rest > 0:
+        count = list_points(state.empty[points >> 6], points - rest, rest, out, count)
+    return int(int64(count))
+
+
+@implements("is_legal", STATE)
+def is_legal(state: State, action: int) -> bool:
+    choice = action - state.size * state.size
+    if state.phase == CHOOSE:
+        return bool(0 <= choice < MORE + state.gomoku_mover)
+    return choice < 0 and point_is_empty(state, action)
+
+
+@implements("play", STATE)
+def play(state: State, action: int) -> None:
+    if state.phase == CHOOSE:
+        choose(state, action - state.size * state.size)
+        return
+    put_stone(state, action)
+    if state.phase == PLAY:
+        state.result = result_of(state, action)
+        state.gomoku_mover = 1 - state.gomoku_mover
+    else:
+        stones = state.size * state.size - state.left
+        if stones == 3 or stones == 5:
+            state.phase = CHOOSE
+            state.gomoku_mover = 1 - state.gomoku_mover
+    state.colour = 1 - state.colour
+
+
+@implements("over", STATE)
+def over(state: State) -> bool:
+    return bool(state.result != ON)
+
+
+@implements("payoff", STATE)
+def payoff(state: State, seat: int) -> float:
+    if state.result == ON or state.result == DRAWN:
+        return 0.0
+    winner = state.black_seat if state.result == BLACK_WON else 1 - state.black_seat
+    return 1.0 if seat == winner else -1.0
+
+
+@implements("observe", STATE)
+def observe(state: State, kind: int, i: int) -> float:
+    points = state.size * state.size
+    plane = i // points
+    point = i - plane * points
+    if kind == FEW and plane == 2:
+        if moved_lately(state, point, 1):
+            return 1.0
+        return float(0.25 * state.phase)
+    if plane == 2 * STEPS:
+        turn = 1.0 if state.colour == BLACK else 0.0
+        if state.phase == PLAY:
+            return turn
+        return 0.25 + 0.5 * turn if state.phase == PLACE else 0.5
+    steps, colour = plane >> 1, state.colour ^ (plane & 1)
+    row, col = row_and_column(state, point)
+    if not has_stone(state, colour, row, col) or moved_lately(state, point, steps):
+        return 0.0
+    return 1.0
+
+
+@implements("key", STATE)
+def key(state: State) -> Word:
+    forbidden = 1 if state.result == FORBIDDEN else 0
+    word = scramble(uint64(1 + state.gomoku_mover + 2 * state.phase + 8 * state.black_seat + 16 * forbidden))
+    for row in range(MARGIN, MARGIN + state.size):  # each row is scrambled for itself: no chain to wait for
+        word ^= number(uint64(state.stones[BLACK, row]) | (uint64(state.stones[WHITE, row]) << uint64(32)), row)
+    return word
+
+
+# ---- for people ----------------------------------------------------------------------------------
+
+PHASE_WORDS = {  # phase, seat that plays Black, whether Black has lost by a forbidden move
+    "-": (PLAY, 0, False),
+    "forbidden": (PLAY, 0, True),
+    "place": (PLACE, 0, False),
+    "choose": (CHOOSE, 0, False),
+    "swapped": (PLAY, 1, False),
+    "swapped-forbidden": (PLAY, 1, True),
+}
+
+
+@register
+class Gomoku(Game):
+    """Gomoku on a board of 5 x 5 to 20 x 20 points, by one of four sets of rules."""
+
+    name = "gomoku"
+    version = 1
+    state = STATE
+    summary = "put stones on a board in turns; five in a row win"
+
+    def __init__(self, size: int = 15, rule: str = "freestyle", opening: str = "none"):
+        if not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
+            raise BadInput(f"option size of gomoku must be a whole number in {SMALLEST}..{LARGEST}, not {size!r}")
+        for option, value, allowed in (("rule", rule, RULES), ("opening", opening, OPENINGS)):
+            if value not in allowed:
+                raise BadInput(f"option {option} of gomoku must be one of {', '.join(allowed)}, not {value!r}")
+        self.size, self.rule, self.opening = size, rule, opening
+        self.points = size * size
+        swap2 = opening == "swap2"
+        self.actions = self.points + (len(CHOICES) if swap2 else 0)
+        self.most_legal = self.points
+        self.longest = self.points + (2 if swap2 else 0)
+        self.observations = {"planes": (3, size, size), "history": (2 * STEPS + 1, size, size)}
+
+    def set_options(self, state: State) -> None:
+        state["size"], state["rule"] = self.size, RULES.index(self.rule)
+        state["swap2"] = self.opening == "swap2"
+
+    def seat_name(self, seat: Seat) -> str:
+        return ("First", "Second")[seat] if self.opening == "swap2" else ("Black", "White")[seat]
+
+    # -- positions as text --
+
+    def rows(self, state: State) -> list[str]:
+        """Return the rows as text, the top one first."""
+        black, white = ([int(word) >> MARGIN for word in stones[MARGIN:]] for stones in state["stones"])
+        return [
+            "".join(".xo"[(black[row] >> col & 1) + 2 * (white[row] >> col & 1)] for col in range(self.size))
+            for row in reversed(range(self.size))
+        ]
+
+    def recent_moves(self, state: State) -> list[Action]:
+        """Return the moves the state remembers, the last one last."""
+        moves = [(int(state["recent"]) >> MOVE_BITS * i & MOVE_MASK) - 1 for i in range(REMEMBERED)]
+        return [move for move in reversed(moves) if move >= 0]
+
+    def text(self, state: State) -> str:
+        status = int(state["phase"]), int(state["black_seat"]), bool(state["result"] == FORBIDDEN)
+        word = next(word for word, meaning in PHASE_WORDS.items() if meaning == status)
+        moves = ",".join(self.move_text(state, move) for move in self.recent_moves(state))
+        return " ".join(["/".join(self.rows(state)), "bw"[state["colour"]], word, moves or "-"])
+
+    def parse(self, text: str, state: State) -> None:
+        parts = text.split()
+        if len(parts) != 4:
+            form = "the rows from the top, the colour of the next stone (b or w), the phase and the last moves"
+            raise BadInput(f"position {text!r} of gomoku should have four parts: {form}")
+        board, side, word, moves = parts
+        if side not in ("b", "w"):
+            raise BadInput(f"{side!r} in {text!r} should be b or w, the colour of the next stone")
+        words = [word for word in PHASE_WORDS if self.has_phase(word)]
+        if word not in words:
+            raise BadInput(f"{word!r} in {text!r} should be a phase of {self.spec}: {', '.join(words)}")
+        start(state, 0)
+        grid = parse_grid(board, self.size, self.size, ".xo")
+        lay_stones(state, np.array([".xo".index(sign) for row in reversed(grid) for sign in row]))
+        state["colour"] = "bw".index(side)
+        state["phase"], state["black_seat"], forbidden = PHASE_WORDS[word]
+        state["recent"] = self.parse_recent(text, moves, state)
+        if state["phase"] == PLAY:
+            state["gomoku_mover"] = int(state["black_seat"]) ^ int(state["colour"])
+            self.judge(text, state, forbidden)
+        else:
+            self.parse_opening(text, state)
+
+    def has_phase(self, word: str) -> bool:
+        """Tell whether a phase can occur with these options."""
+        phase, black_seat, forbidden = PHASE_WORDS[word]
+        opening = phase != PLAY or black_seat == 1
+        return (self.opening == "swap2" or not opening) and (self.rule == "renju" or not forbidden)
+
+    def parse_recent(self, text: str, moves: str, state: State) -> int:
+        """Read the last moves, whose colours must alternate up to the stone before the next."""
+        points = [] if moves == "-" else [self.parse_point(move) for move in moves.split(",")]
+        if len(points) > REMEMBERED or len(set(points)) < len(points):
+            raise BadInput(f"{moves!r} in {text!r} should be at most {REMEMBERED} different points, joined by ','")
+        recent, colour = 0, int(state["colour"])
+        for i, point in enumerate(reversed(points)):
+            colour = 1 - colour
+            if not has_stone(state, colour, *divmod(point, self.size)):
+                wanted = ("black", "white")[colour]
+                raise BadInput(f"{self.point_text(point)} in {text!r} should be a {wanted} stone, as a last move")
+            recent |= (point + 1) << MOVE_BITS * i
+        return recent
+
+    def parse_opening(self, text: str, state: State) -> None:
+        """Check a position of the opening and find who is to move."""
+        stones = self.points - int(state["left"])
+        blacks = sum(row.count("x") for row in self.rows(state))
+        placing = state["phase"] == PLACE
+        allowed = range(5) if placing else (3, 5)
+        if stones not in allowed or blacks != (stones + 1) // 2 or state["colour"] != stones % 2:
+            form = "0..4 stones" if placing else "3 or 5 stones"
+            raise BadInput(f"position {text!r}: in this phase there are {form}, laid in turns of black and white")
+        state["gomoku_mover"] = (stones >= 3) if placing else (stones == 3)
+
+    def judge(self, text: str, state: State, forbidden: bool) -> None:
+        """Set the result of a position outside the opening; refuse one that no game can reach."""
+        side = int(state["colour"])
+        rows = [bool(has_won(state, colour)) for colour in (BLACK, WHITE)]
+        if rows[side] or (forbidden and rows[WHITE]):
+            raise BadInput(f"position {text!r}: the game had ended before the last move")
+        if self.rule == "renju" and not rows[BLACK]:
+            self.judge_forbidden(text, state, forbidden)
+        elif forbidden:
+            raise BadInput(f"position {text!r}: a move that makes five is not forbidden")
+        if rows[1 - side]:
+            state["result"] = (BLACK_WON, WHITE_WON)[1 - side]
+        elif forbidden:
+            state["result"] = FORBIDDEN
+        elif state["left"] == 0:
+            state["result"] = DRAWN
+
+    def judge_forbidden(self, text: str, state: State, forbidden: bool) -> None:
+        """Check that a position is called forbidden exactly if its last move was, as far as it tells."""
+        last = self.recent_moves(state)[-1:] if state["colour"] == WHITE else []
+        lost = [point for point in last if renju.is_forbidden(state, *divmod(point, self.size))]
+        if forbidden and not lost:
+            raise BadInput(f"position {text!r}: its last move, which should be named, is not a forbidden move of Black")
+        if not forbidden and (lost or has_six(state, BLACK)):
+            raise BadInput(f"position {text!r}: Black has made a forbidden move, so its phase should be forbidden")
+
+    def draw(self, state: State) -> str:
+        signs = str.maketrans(".xo", "·●○")
+        lines = [f"{self.size - i:2d} {' '.join(row)}".translate(signs) for i, row in enumerate(self.rows(state))]
+        return "\n".join([*lines, "   " + " ".join(self.point_text(col)[0] for col in range(self.size))])
+
+    # -- moves as text --
+
+    def point_text(self, point: int) -> str:
+        """Write a point: H8 is column H, row 8 from the bottom."""
+        return square_text(*divmod(point, self.size)).upper()
+
+    def parse_point(self, text: str) -> int:
+        """Read a point."""
+        row, col = parse_square(text, self.size, self.size)
+        return row * self.size + col
+
+    def move_text(self, state: State, action: Action) -> str:
+        return CHOICES[action - self.points] if action >= self.points else self.point_text(action)
+
+    def parse_move(self, state: State, text: str) -> Action:
+        if self.opening == "swap2" and text in CHOICES:
+            return self.points + CHOICES.index(text)
+        if state["phase"] == CHOOSE:
+            raise BadInput(f"move {text!r}: now a choice is to be made, one of {', '.join(CHOICES)}")
+        return self.parse_point(text)
+
+    def symmetries(self) -> Symmetries:
+        """The 8 symmetries of the square; the opening's choices stay what they are."""
+        names, origins = square_symmetries(self.size)
+        actions = np.tile(np.arange(self.actions), (len(names), 1))
+        actions[:, : self.points] = np.argsort(origins, axis=1)
+        observations = {
+            kind: np.concatenate([origins + plane * self.points for plane in range(shape[0])], axis=1)
+            for kind, shape in self.observations.items()
+        }
+        return Symmetries(names, actions, observations)
+
+
+def forbidden_points(position: Position) -> dict[str, str]:
+    """List the points forbidden to Black in a position of Renju with the reason; it need not be Black's turn."""
+    game, state = position.game, position.state
+    if not isinstance(game, Gomoku) or game.rule != "renju":
+        raise BadInput(f"forbidden moves are of gomoku with rule=renju, not of {game.spec}")
+    empty = [point for point in range(game.points) if point_is_empty(state, point)]
+    verdicts = {point: int(renju.verdict_at(state, *divmod(point, game.size))) for point in empty}
+    return {
+        game.point_text(point): renju.VERDICTS[verdict]
+        for point, verdict in verdicts.items()
+        if verdict not in (renju.ALLOWED, renju.FIVE)
+    }
