@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-OPENSPIEL_NAMES = {"connect_four": "connect_four"}
+OPENSPIEL_NAMES = {"connect_four": "connect_four", "chess": "chess"}
 
 
 def openspiel_rollouts(game: str) -> Callable[[int], float] | None:

@@ -18,7 +18,7 @@ from typing import Any
 from rookery.errors import BadInput, BrokenGame
 from rookery.games.game import REGISTERED, Game, read_option
 
-OWN = ("domineering", "pylos")
+OWN = ("domineering", "pylos", "chess")
 GROUP = "rookery.games"
 
 
