@@ -27,6 +27,10 @@ SPECS = [
     "pylos:rules=children",
     "pylos:ply_cap=60,repetition_cap=2",
     "pylos:removal=greedy,repetition_cap=3",
+    "chess",
+    "chess:chess960=0",
+    "chess:chess960=518",
+    "chess:chess960=959",
     CONNECT_FOUR,
 ]
 """every game of the package and the example, with options that change its rules"""

@@ -14,8 +14,25 @@ from support import SPECS, random_walk
 COUNTERS = {"pylos": 1}  # how many last words of a position's text the key leaves out
 
 
+def chess_identity(position: Position) -> str:
+    """The FEN of a position without counters, its en passant square only if a pawn may take there."""
+    men, side, castling, passing = position.game.fen(position.state).split(" ")[:4]
+    pawn = "Pp"[position.mover]
+    takes = [move for move in position.moves() if move[2:] == passing and move[0] != passing[0]]
+    by_pawn = any(game_square(men, move[:2]) == pawn for move in takes)
+    return f"{men} {side} {castling} {passing if by_pawn else '-'}"
+
+
+def game_square(men: str, square: str) -> str:
+    """The sign on a square of a FEN's placement; "." if it is empty."""
+    ranks = "".join("." * int(sign) if sign.isdigit() else sign for sign in men).split("/")
+    return ranks[8 - int(square[1])]["abcdefgh".index(square[0])]
+
+
 def identity(position: Position) -> str:
     """The text of a position without counters."""
+    if position.game.name == "chess":  # its text holds the moves before; the key does not
+        return chess_identity(position)
     words = position.text().split(" ")
     return " ".join(words[: len(words) - COUNTERS.get(position.game.name, 0)])
 

@@ -342,15 +342,16 @@ class Chess(Game):
     def fen(self, state: State) -> str:
         """Write the present position as FEN, without what came before."""
         slot, mover = int(state["plies"]) & 7, int(state["chess_mover"])
-        return fen.fen_text(state["boards"][slot], mover, int(state["clocks"][slot]), int(state["fullmove"]))
+        return fen.fen_text(state["boards"][slot].tolist(), mover, int(state["clocks"][slot]), int(state["fullmove"]))
 
     def text(self, state: State) -> str:
         """Write the base as FEN, then "moves" and those made since, as in UCI."""
         plies, mover = int(state["plies"]), int(state["chess_mover"])
         made = range(int(state["base_ply"]), plies)
         half_moves = 2 * int(state["fullmove"]) + mover - len(made)
-        base = fen.fen_text(state["base"], half_moves & 1, int(state["base_clock"]), half_moves >> 1)
-        moves = [self.kept_move(int(state["moves"][ply % MOVES_KEPT]), mover ^ (plies - ply) & 1) for ply in made]
+        base = fen.fen_text(state["base"].tolist(), half_moves & 1, int(state["base_clock"]), half_moves >> 1)
+        kept = state["moves"].tolist()
+        moves = [self.kept_move(kept[ply % MOVES_KEPT], mover ^ (plies - ply) & 1) for ply in made]
         return " ".join([base, "moves", *moves]) if moves else base
 
     def kept_move(self, kept: int, mover: Seat) -> str:
@@ -386,7 +387,7 @@ class Chess(Game):
         return ENDINGS[state["ending"]]
 
     def draw(self, state: State) -> str:
-        men = fen.men_on_board(state["boards"][int(state["plies"]) & 7], int(state["chess_mover"]))
+        men = fen.men_on_board(state["boards"][int(state["plies"]) & 7].tolist(), int(state["chess_mover"]))
         rows = [f"{rank + 1} {' '.join(men[8 * rank : 8 * rank + 8])}" for rank in reversed(range(8))]
         return "\n".join([*rows, "  a b c d e f g h"]).replace(".", "·")
 

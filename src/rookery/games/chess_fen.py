@@ -41,10 +41,9 @@ def view(square: int, mover: int) -> int:
 def man_on(words: Sequence[int], mover: int, square: int) -> str:
     """Return the letter of the man on a square of the board, White's as capitals; "." if it is empty."""
     seen = view(square, mover)
-    low, middle, high, mine = (int(words[word]) >> seen & 1 for word in (LOW, MIDDLE, HIGH, MINE))
-    kind = low | middle << 1 | high << 2
+    kind = words[LOW] >> seen & 1 | (words[MIDDLE] >> seen & 1) << 1 | (words[HIGH] >> seen & 1) << 2
     letter = LETTER_OF_KIND.get(kind, ".")
-    return letter.upper() if mine != mover else letter
+    return letter.upper() if words[MINE] >> seen & 1 != mover else letter
 
 
 def men_on_board(words: Sequence[int], mover: int) -> list[str]:
@@ -65,7 +64,7 @@ def fen_text(words: Sequence[int], mover: int, clock: int, fullmove: int) -> str
     men = men_on_board(words, mover)
     ranks = ["".join(men[8 * rank : 8 * rank + 8]) for rank in reversed(range(8))]
     placement = re.sub(r"\.+", lambda empty: str(len(empty[0])), "/".join(ranks))
-    marker = int(words[RIGHTS]) >> 40 & 0xFF
+    marker = words[RIGHTS] >> 40 & 0xFF
     passing = name(view(40 + marker.bit_length() - 1, mover)) if marker else "-"
     castling = "".join(castling_letters(words, mover, men, side) for side in (0, 1)) or "-"
     return f"{placement} {'wb'[mover]} {castling} {passing} {clock} {fullmove}"
@@ -75,7 +74,7 @@ def castling_letters(words: Sequence[int], mover: int, men: list[str], side: int
     """Write the castling rights of a side (0 White), kingside first."""
     rank = men[56 * side : 56 * side + 8]
     seen_rank = 0 if side == mover else 56
-    rooks = [file for file in range(8) if int(words[RIGHTS]) >> (seen_rank + file) & 1]
+    rooks = [file for file in range(8) if words[RIGHTS] >> (seen_rank + file) & 1]
     letters = ""
     for file in reversed(rooks):
         short = "K" if file > rank.index("kK"[1 - side]) else "Q"

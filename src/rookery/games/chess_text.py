@@ -1,7 +1,8 @@
 """Chess moves as text: UCI (e2e4, e7e8q) and SAN (Nf3, exd8=Q+, O-O).
 
 In UCI castling is written as the king's way, e1g1; in Chess960 as the king taking his rook, e1h1. Both are read where
-they cannot be mistaken for a step of the king. A promotion names its piece, also the knight, which Lc0's list leaves out.
+they cannot be mistaken for a step of the king. A promotion names its piece, also the knight, which Lc0's list leaves
+out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([a-z]?)", re.ASCII)
 
 def man_at(state: State, square: int) -> str:
     """Return the letter of the man on a square of the board; "." if it is empty."""
-    return man_on(state["boards"][int(state["plies"]) & 7], int(state["chess_mover"]), square)
+    return man_on(state["boards"][int(state["plies"]) & 7].tolist(), int(state["chess_mover"]), square)
 
 
 def is_own(state: State, man: str) -> bool:
