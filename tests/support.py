@@ -45,11 +45,12 @@ NAMES = sorted({name_of(spec) for spec in SPECS})
 
 
 def game_of(item: pytest.Item) -> str | None:
-    """Tell which game a test is about: by its parameter `spec`, else by the name of its file."""
+    """Tell which game a test is about: by its parameter `spec`, else by the first words of its file's name."""
     parameters = getattr(item, "callspec", None)
     if parameters and "spec" in parameters.params:
         return name_of(parameters.params["spec"])
-    return next((name for name in NAMES if item.path.stem == f"test_{name}"), None)
+    stem = item.path.stem + "_"
+    return next((name for name in NAMES if stem.startswith(f"test_{name}_")), None)
 
 
 def random_walk(game: Game, seed: int) -> Iterator[tuple[Position, int | None]]:
