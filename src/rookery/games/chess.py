@@ -25,13 +25,9 @@ from rookery.games import chess_fen as fen
 from rookery.games import chess_text as notation
 from rookery.games.bits import Word, reverse_bytes
 from rookery.games.chess_board import (
-    BISHOP,
     CASTLING_RANKS,
-    KING,
-    KNIGHT,
     MARKER_RANK,
     NONE,
-    QUEEN,
     RIGHTS,
     ROOK,
     WORDS,
@@ -249,7 +245,7 @@ def play(state: State, action: int) -> None:
     state.moves[state.plies & (MOVES_KEPT - 1)] = action | remark
     state.plies += 1
     state.chess_mover = 1 - state.chess_mover
-    state.fullmove += 1 - state.chess_mover
+    state.fullmove = min(state.fullmove + 1 - state.chess_mover, fen.LARGEST_COUNTER)  # a FEN has four digits for it
     slot = state.plies & 7
     for word in range(WORDS):
         state.boards[slot, word] = words[word]
@@ -284,27 +280,6 @@ def key(state: State) -> Word:
 # ---- for people ----------------------------------------------------------------------------------
 
 
-def back_rank(number: int) -> list[int]:
-    """Return the kinds on the first rank of a starting position of Chess960, by its usual number 0..959."""
-    files = [0] * 8
-    number, light = divmod(number, 4)
-    number, dark = divmod(number, 4)
-    knights, queen = divmod(number, 6)
-    files[2 * light + 1] = files[2 * dark] = BISHOP
-    pairs = [(first, second) for first in range(4) for second in range(first + 1, 5)]
-    fill_free(files, {queen: QUEEN})
-    fill_free(files, dict.fromkeys(pairs[knights], KNIGHT))
-    fill_free(files, {0: ROOK, 1: KING, 2: ROOK})
-    return files
-
-
-def fill_free(files: list[int], kinds: dict[int, int]) -> None:
-    """Put kinds on free files, which are counted from the left."""
-    free = [file for file in range(8) if not files[file]]
-    for place, kind in kinds.items():
-        files[free[place]] = kind
-
-
 @register
 class Chess(Game):
     """Chess from the usual or a Chess960 starting position."""
@@ -333,7 +308,7 @@ class Chess(Game):
         return self.chess960 >= 0
 
     def set_options(self, state: State) -> None:
-        kinds = back_rank(self.chess960 if self.chess960 >= 0 else USUAL_NUMBER)
+        kinds = fen.back_rank(self.chess960 if self.chess960 >= 0 else USUAL_NUMBER)
         state["back_rank"] = sum(kind << 3 * file for file, kind in enumerate(kinds))
 
     def seat_name(self, seat: Seat) -> str:

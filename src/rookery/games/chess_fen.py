@@ -228,3 +228,27 @@ def parse_counter(text: str, field: str, given: list[str], least: int) -> int:
             f"FEN {text!r}: field {field} should be a whole number in {least}..{LARGEST_COUNTER}, not {given[0]!r}"
         )
     return int(given[0])
+
+
+# ---- starting positions ---------------------------------------------------------------------------
+
+
+def back_rank(number: int) -> list[int]:
+    """Return the kinds on the first rank of a starting position of Chess960, by its usual number 0..959."""
+    files = [0] * 8
+    number, light = divmod(number, 4)
+    number, dark = divmod(number, 4)
+    knights, queen = divmod(number, 6)
+    files[2 * light + 1] = files[2 * dark] = BISHOP
+    pairs = [(first, second) for first in range(4) for second in range(first + 1, 5)]
+    fill_free(files, {queen: QUEEN})
+    fill_free(files, dict.fromkeys(pairs[knights], KNIGHT))
+    fill_free(files, {0: ROOK, 1: KING, 2: ROOK})
+    return files
+
+
+def fill_free(files: list[int], kinds: dict[int, int]) -> None:
+    """Put kinds on free files, which are counted from the left."""
+    free = [file for file in range(8) if not files[file]]
+    for place, kind in kinds.items():
+        files[free[place]] = kind
