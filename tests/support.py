@@ -29,7 +29,6 @@ SPECS = [
     "pylos:removal=greedy,repetition_cap=3",
     "chess",
     "chess:chess960=0",
-    "chess:chess960=518",
     "chess:chess960=959",
     CONNECT_FOUR,
 ]
