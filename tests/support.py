@@ -39,6 +39,9 @@ SPECS = [
     "texas42:bid=30",
     "texas42:auction=redeal",
     "texas42:auction=forced,first=3,mark_limit=2",
+    "chess",
+    "chess:chess960=0",
+    "chess:chess960=959",
     CONNECT_FOUR,
 ]
 """every game of the package and the example, with options that change its rules"""

@@ -11,17 +11,35 @@ from rookery.games.game import Position
 from rookery.search.lanes import lanes_legal
 from support import SPECS, random_walk
 
-COUNTERS = {"gomoku": 1, "pylos": 1}  # how many last words of a position's text the key leaves out
+
+def without_counter(position: Position) -> str:
+    """The text of a position without its last word."""
+    return position.text().rpartition(" ")[0]
 
 
-def identity(position: Position) -> str:
-    """The text of a position without counters, and without the order of plays that no longer matters."""
-    words = position.text().split(" ")
-    if position.game.name == "texas42":
-        plays = texas42.record(position)
-        trick = plays[len(plays) & ~3 :]
-        return repr((words[:-1], sorted(plays), trick, texas42.points(position), texas42.voids(position)))
-    return " ".join(words[: len(words) - COUNTERS.get(position.game.name, 0)])
+def texas42_identity(position: Position) -> str:
+    """The hands and what has been played, without the order of finished tricks, which no longer matters."""
+    plays = texas42.record(position)
+    trick = plays[len(plays) & ~3 :]
+    words = position.text().split(" ")[:-1]
+    return repr((words, sorted(plays), trick, texas42.points(position), texas42.voids(position)))
+
+
+def chess_identity(position: Position) -> str:
+    """The FEN of a position without counters, its en passant square only if a pawn may take there."""
+    men, side, castling, passing = position.game.fen(position.state).split(" ")[:4]
+    ranks = "".join("." * int(sign) if sign.isdigit() else sign for sign in men).split("/")
+    takes = [move for move in position.moves() if move[2:] == passing and move[0] != passing[0]]
+    takers = {ranks[8 - int(move[1])]["abcdefgh".index(move[0])] for move in takes}
+    return f"{men} {side} {castling} {passing if takers & set('Pp') else '-'}"
+
+
+IDENTITIES = {  # what the key tells apart, where that is not the whole text
+    "chess": chess_identity,
+    "gomoku": without_counter,
+    "pylos": without_counter,
+    "texas42": texas42_identity,
+}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -100,6 +118,7 @@ def test_moves_as_text_are_distinct_and_are_read_back(spec):
 
 def test_keys_are_equal_exactly_for_equal_positions(spec):
     game = load(spec)
+    identity = IDENTITIES.get(game.name, Position.text)
     by_identity: dict[str, int] = {}
     met_again = 0
     for seed in range(60):

@@ -1,5 +1,6 @@
 from typing import Any
 
-class Integer: ...
+class Integer:
+    def __call__(self, *arguments: Any) -> Any: ...
 
 int64: Any

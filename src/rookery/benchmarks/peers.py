@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 OPENSPIEL_NAMES = {  # our spec -> the same game there
+    "chess": "chess",
     "connect_four": "connect_four",
     "gomoku": "gomoku",
     "gomoku:size=9": "gomoku(size=9)",

@@ -19,7 +19,7 @@ from rookery.errors import BadInput, BrokenGame
 from rookery.games import rules
 from rookery.games.game import REGISTERED, Game, read_option
 
-OWN = ("domineering", "gomoku", "pylos", "texas42")
+OWN = ("chess", "domineering", "gomoku", "pylos", "texas42")
 GROUP = "rookery.games"
 
 
