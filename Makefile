@@ -11,6 +11,9 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 run: $(READY)  ## plays and shows a game of each kind and prints the bench table
 	$(BIN)/rookery play domineering:rows=6,cols=6 --seat none --seed 1
 	$(BIN)/rookery play pylos --seat none --seed 1
+	$(BIN)/rookery play gomoku:size=9 --seat none --seed 1
+	$(BIN)/rookery play texas42 --seat none --seed 1
+	$(BIN)/rookery play chess --seat none --seed 1
 	$(BIN)/rookery play examples/connect_four.py --seat none --seed 1
 	$(BIN)/rookery bench rules
 

@@ -26,6 +26,13 @@ RECORDED = [
     "pylos",
     "pylos:removal=greedy",
     "pylos:rules=standard,ply_cap=90,repetition_cap=2",
+    "chess",
+    "chess:chess960=77",
+    "gomoku:size=9",
+    "gomoku:size=8,rule=renju",
+    "gomoku:size=7,rule=caro,opening=swap2",
+    "texas42",
+    "texas42:auction=redeal",
     CONNECT_FOUR,
 ]
 
