@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from support import game_of
+from support import card_found, game_of
 
 settings.register_profile("rookery", deadline=None)  # the first call compiles
 settings.load_profile("rookery")
@@ -21,14 +21,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("gpu"):
                 item.add_marker(pytest.mark.skip(reason="needs a CUDA card and numba-cuda"))
-
-
-def card_found() -> bool:
-    """Tell whether kernels can run on a card here."""
-    from rookery.errors import BadInput
-
-    try:
-        from rookery.search.cuda import why_not
-    except BadInput:
-        return False
-    return why_not() is None

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rookery.games.game import Game, Position
+from rookery.games.game import Game
+from rookery.games.position import Position
 
 ROOT = Path(__file__).parent.parent
 CONNECT_FOUR = str(ROOT / "examples" / "connect_four.py")
@@ -98,3 +99,14 @@ def run_rookery(*arguments: str, given: str = "", cache: Path | None = None) -> 
         [sys.executable, "-m", "rookery", *arguments],
         capture_output=True, text=True, input=given, env=environment, timeout=300, cwd=ROOT,
     )  # fmt: skip
+
+
+def card_found() -> bool:
+    """Tell whether kernels can run on a card here."""
+    from rookery.errors import BadInput
+
+    try:
+        from rookery.search.cuda import why_not
+    except BadInput:
+        return False
+    return why_not() is None

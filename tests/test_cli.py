@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
-from support import CONNECT_FOUR, run_python, run_rookery
+from support import CONNECT_FOUR, ROOT, card_found, run_python, run_rookery
+
+pytestmark = pytest.mark.xdist_group("command line")
 
 
 @pytest.mark.parametrize(
@@ -64,6 +70,8 @@ def test_a_position_is_shown_and_can_be_read_back():
         (["perft", "pylos", "--depth", "0"], "depth"),
         (["bench", "rules", "hex"], "there is no game 'hex'"),
         (["bench", "rules", "--device", "tpu"], "tpu"),
+        (["show", "pylos", "--seed", str(2**63)], "seed must be a whole number in"),
+        (["perft", "pylos", "--depth", "100000000000"], "depth must be a whole number in 1..600, not 100000000000"),
     ],
 )
 def test_wrong_input_ends_with_status_2_and_says_why(arguments, complaint):
@@ -96,6 +104,62 @@ def test_a_game_is_played_with_undo_and_mistakes():
 def test_a_game_is_played_to_its_end():
     done = run_rookery("play", "domineering:rows=2,cols=3", "--seed", "3", given="a1-a2\nb1-b2\n")
     assert done.stdout.rstrip().endswith("won")
+
+
+def test_a_game_is_played_from_a_position():
+    text = "###/#.#/#.# v"
+    done = run_rookery("play", "domineering:rows=3,cols=3", "--position", text, given="b2-b3\n")
+    assert done.stdout.rstrip().endswith("Vertical won")
+
+
+def test_a_closed_input_leaves_the_game():
+    command = f"{sys.executable} -m rookery play pylos <&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0
+    assert "left at" in done.stdout
+
+
+def test_an_output_that_cannot_be_written_is_told():
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m rookery games --json > /dev/full"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode != 0
+    assert "No space left" in done.stderr
+
+
+def test_an_interrupt_ends_a_long_perft():
+    command = [sys.executable, "-m", "rookery", "perft", "pylos", "--depth", "14"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(6)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=15)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+
+
+def test_compiling_is_announced_and_loading_is_not_called_compiling(tmp_path):
+    first = run_rookery("show", "pylos", cache=tmp_path)
+    assert "compiling pylos (rules) for this machine" in first.stderr
+    second = run_rookery("show", "pylos", cache=tmp_path)
+    assert "compiling" not in second.stderr
+
+
+def test_compiling_ahead_names_every_game_and_use(tmp_path):
+    done = json.loads(run_rookery("doctor", "--compile", "--json").stdout)
+    named = {tuple(name.split(", ")) for name in done["compile seconds"]}
+    games = {game["name"] for game in json.loads(run_rookery("games", "--json").stdout)} | {"connect_four"}
+    assert named == {(game, use) for game in games for use in ("rules", "lanes", "random play", "perft")}
+
+
+@pytest.mark.skipif(card_found(), reason="there is a card")
+def test_a_missing_card_is_told():
+    done = run_rookery("bench", "rules", "pylos", "--device", "cuda")
+    assert done.returncode == 2
+    assert "device cuda" in done.stderr
 
 
 def test_the_end_of_input_leaves_the_game():

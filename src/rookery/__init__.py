@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rookery.errors import BadInput, BrokenGame
-    from rookery.games.game import Game, Position, Symmetries, register
+    from rookery.games.game import Game, Symmetries, register
     from rookery.games.library import load
+    from rookery.games.position import Position
 
 __version__ = "0.1.0"
 __all__ = ["BadInput", "BrokenGame", "Game", "Position", "Symmetries", "__version__", "load", "register"]
@@ -24,7 +25,7 @@ HOMES = {
     "BadInput": "rookery.errors",
     "BrokenGame": "rookery.errors",
     "Game": "rookery.games.game",
-    "Position": "rookery.games.game",
+    "Position": "rookery.games.position",
     "Symmetries": "rookery.games.game",
     "register": "rookery.games.game",
     "load": "rookery.games.library",

@@ -16,7 +16,8 @@ from typer import Argument, Option
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
-    from rookery.games.game import Game, Position
+    from rookery.games.game import Game
+    from rookery.games.position import Position
 
 app = typer.Typer(
     help="Rookery: a laboratory in which neural networks learn to play.",
@@ -61,23 +62,19 @@ def games(as_json: JsonOption = False) -> None:
 
     rookery games --json
     """
-    from rich.table import Table
-
     from rookery.games.library import load, names
-    from rookery.terminal import out
+    from rookery.terminal import err, facts_of, games_text, out
 
-    loaded = [load(name) for name in names()]
+    loaded = []
+    for name in names():
+        try:
+            loaded.append(load(name))
+        except BadInput as error:  # a game of another package; the others are listed all the same
+            err.print(f"{error}", style="red", markup=False)
     if as_json:
-        print_json([{"name": game.name, "version": game.version, "options": game.options} for game in loaded])
-        return
-    table = Table(box=None, pad_edge=False)
-    for column in ("game", "rules", "seats", "actions", "longest", "symmetries", "options", ""):
-        table.add_column(column, justify="right" if column in ("seats", "actions", "longest", "symmetries") else "left")
-    for game in loaded:
-        options = ", ".join(f"{name}={value}" for name, value in game.options.items())
-        counts = (game.seats, game.actions, game.longest, len(game.symmetries()))
-        table.add_row(game.name, f"v{game.version}", *map(str, counts), options, game.summary)
-    out.print(table)
+        print_json([facts_of(game) for game in loaded])
+    else:
+        out.print(games_text(loaded), markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -158,10 +155,16 @@ def perft(
     from rookery.terminal import out, progress_bar
 
     loaded, begin = opened(game, position, uses=("rules", "perft"))
-    start = time.perf_counter()
+    start, counted = time.perf_counter(), [0]
+
+    def report(leaves: int, moves: int) -> None:
+        counted[0] += leaves
+        rate = counted[0] / max(time.perf_counter() - start, 1e-9)
+        progress.update(task, advance=moves, note=f"{counted[0]:,} leaves, {rate:,.0f} a second")
+
     with progress_bar() as progress:
-        task = progress.add_task(f"perft {depth}", total=None, note="")
-        counts = count(begin, depth, threads or cores(), lambda leaves: progress.advance(task, leaves))
+        task = progress.add_task(f"perft {depth}", total=len(begin.legal()), note="")
+        counts = count(begin, depth, threads or cores(), report)
     seconds, leaves = time.perf_counter() - start, sum(counts.values())
     if as_json:
         facts = {"game": loaded.spec, "position": begin.text(), "depth": depth, "leaves": leaves}
@@ -257,6 +260,9 @@ def main() -> None:
     except BadInput as error:
         typer.secho(f"rookery: {error}", err=True, fg=typer.colors.RED)
         sys.exit(2)
+    except OSError as error:
+        typer.secho(f"rookery: {error}", err=True, fg=typer.colors.RED)
+        sys.exit(1)
     except KeyboardInterrupt:
         typer.secho("interrupted", err=True)
         sys.exit(130)

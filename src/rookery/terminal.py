@@ -1,6 +1,6 @@
 """What the command line shows while it works, and playing in a terminal.
 
-Results go to standard output, progress and questions to standard error.
+What a command was asked for goes to standard output, progress and complaints to standard error.
 """
 
 from __future__ import annotations
@@ -9,14 +9,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.status import Status
 
 from rookery.errors import BadInput
-from rookery.games.game import Game, Position, Seat
+from rookery.games import cache
+from rookery.games.game import Game
 from rookery.games.library import load
+from rookery.games.position import Position, Seat
 from rookery.games.rng import random_below
 
 out = Console(highlight=False)
@@ -27,16 +30,18 @@ HELP = "a move, or: moves, board, text, undo, help, quit"
 
 
 @contextmanager
-def waiting(message: str) -> Iterator[None]:
-    """Show a spinner with a message if the body takes longer than half a second."""
+def waiting(message: Callable[[], str]) -> Iterator[None]:
+    """Show a spinner if the body takes longer than half a second; the message is asked for then."""
     finished = threading.Event()
-    status = Status(message, console=err)
+    status = Status("", console=err)
 
     def show() -> None:
         if not finished.wait(PATIENCE):
-            if not err.is_terminal:
-                err.print(message)
-            status.start()
+            if err.is_terminal:
+                status.update(message())
+                status.start()
+            else:
+                err.print(message(), markup=False, soft_wrap=True)
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()
@@ -52,7 +57,14 @@ def prepared(spec: str, *uses: str) -> Game:
     """Load a game and compile some uses of it, or take them from the cache, telling the person who waits."""
     from rookery.search.prepare import prepare
 
-    with waiting(f"compiling {spec} ({', '.join(uses)}) for this machine; next time it comes from the cache"):
+    before = cache.MISSES[0]
+
+    def message() -> str:
+        if cache.MISSES[0] == before:
+            return f"loading {spec}"
+        return f"compiling {spec} ({', '.join(uses)}) for this machine; next time it comes from the cache"
+
+    with waiting(message):
         game = load(spec)
         for use in uses:
             prepare(game, use)
@@ -60,7 +72,7 @@ def prepared(spec: str, *uses: str) -> Game:
 
 
 def progress_bar() -> Progress:
-    """Make a progress bar with rate and time left, on standard error."""
+    """Make a progress bar with time left, and a note beside it for the rate, on standard error."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -71,6 +83,31 @@ def progress_bar() -> Progress:
         console=err,
         transient=True,
     )
+
+
+def facts_of(game: Game) -> dict[str, Any]:
+    """Return the facts of a game, for JSON."""
+    facts = ("name", "version", "summary", "seats", "teams", "information", "actions", "most_legal", "longest")
+    found = {fact: getattr(game, fact) for fact in facts}
+    return found | {
+        "options": game.options,
+        "observations": game.observations,
+        "symmetries": game.symmetries().names,
+    }
+
+
+def games_text(games: list[Game]) -> str:
+    """Say what there is to play, in lines of less than 80 columns."""
+    lines = []
+    for game in games:
+        count = len(game.symmetries())
+        lines.append(f"{game.name:12s} {game.summary}")
+        lines.append(
+            f"{'':12s} {game.seats} seats, {game.actions} actions, at most {game.longest} plies, "
+            f"{count} {'symmetry' if count == 1 else 'symmetries'}"
+        )
+        lines += [f"{'':12s}   {name}={value}" for name, value in game.options.items()]
+    return "\n".join(lines)
 
 
 def result_text(position: Position) -> str:
@@ -144,7 +181,7 @@ class Session:
         """Take one line from the person; return whether to go on."""
         try:
             line = self.ask(f"{self.position.game.seat_name(self.seat)}> ").strip()
-        except (EOFError, KeyboardInterrupt):
+        except (EOFError, RuntimeError, KeyboardInterrupt):  # RuntimeError: standard input is closed
             line = "quit"
         if line == "quit":
             out.print(f"left at {self.position.text()}", markup=False)

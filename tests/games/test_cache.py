@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
+import numba
 import pytest
 
 from rookery import load
+from rookery.games import cache as cache_module
 from rookery.search.playout import random_games
 from support import CONNECT_FOUR, NAMES, ROOT, run_python
 
@@ -118,6 +123,7 @@ def test_every_kernel_comes_from_the_cache_in_a_second_process(spec, tmp_path):
 
 
 def test_a_cache_folder_that_cannot_be_written_is_told_and_does_no_harm(tmp_path):
+    begin = time.time()
     blocked = tmp_path / "file"
     blocked.write_text("a file, not a folder")
     code = "import warnings; warnings.simplefilter('always')\n" + KEY_AFTER_A_MOVE
@@ -129,3 +135,47 @@ def test_a_cache_folder_that_cannot_be_written_is_told_and_does_no_harm(tmp_path
     assert done.returncode == 0, done.stderr
     assert f"the cache folder {blocked}" in done.stderr
     assert "set ROOKERY_CACHE" in done.stderr
+    assert not [path for path in Path(tempfile.gettempdir()).glob("rookery-*") if path.stat().st_mtime > begin]
+
+
+def test_every_kernel_source_and_version_is_in_the_fingerprint(copied, monkeypatch):
+    monkeypatch.setattr(cache_module, "PACKAGE", copied / "rookery")
+    seen = {cache_module.fingerprint()}
+    for path in cache_module.kernel_sources():
+        path.write_text(path.read_text() + "# edited\n")
+        seen.add(cache_module.fingerprint())
+    monkeypatch.setattr(numba, "__version__", "0")
+    seen.add(cache_module.fingerprint())
+    monkeypatch.setattr(sys, "version_info", (3, 99, 0))
+    seen.add(cache_module.fingerprint())
+    assert len(seen) == 3 + len(cache_module.kernel_sources())
+    rooms = {path.relative_to(copied / "rookery").parts[0] for path in cache_module.kernel_sources()}
+    assert rooms == {"games", "search"}
+
+
+RACE = """
+import sys, time
+from numba.core.caching import IndexDataCacheFile
+save_index = IndexDataCacheFile._save_index
+
+def slowly(self, overloads):
+    time.sleep(0.4)  # hold the door open in which two processes could take one name
+    save_index(self, overloads)
+    time.sleep(0.4)
+
+IndexDataCacheFile._save_index = slowly
+from rookery import load
+print(load(sys.argv[1]).start().observe().sum())
+"""
+
+
+def test_two_processes_that_compile_at_once_do_not_mix_their_kernels(tmp_path):
+    environment = dict(os.environ) | {"ROOKERY_CACHE": str(tmp_path)}
+    specs = {"domineering": 2.0, "pylos": 2.0, "gomoku": 0.0}
+    running = [
+        subprocess.Popen([sys.executable, "-c", RACE, spec], env=environment, stdout=subprocess.PIPE, text=True)
+        for spec in specs
+    ]
+    assert [float(process.communicate()[0]) for process in running] == list(specs.values())
+    code = RACE.replace("time.sleep(0.4)", "pass")
+    assert [float(run_python(code, spec, cache=tmp_path)) for spec in specs] == list(specs.values())

@@ -12,7 +12,7 @@ import chess_rulebook as book
 from rookery import BadInput, load
 from rookery.games import rules
 from rookery.games.chess_lc0 import MOVES
-from rookery.games.game import Position
+from rookery.games.position import Position
 from rookery.search.perft import perft
 from rookery.search.playout import random_games
 

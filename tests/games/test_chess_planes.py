@@ -10,7 +10,7 @@ import pytest
 import chess_rulebook as book
 from rookery import load
 from rookery.games.chess_lc0 import MOVES, USUAL_START, policy_texts
-from rookery.games.game import Position
+from rookery.games.position import Position
 
 FILLS = {"classical": "fen_only", "classical_empty": "no", "classical_filled": "always"}
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

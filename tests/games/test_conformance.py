@@ -7,7 +7,7 @@ import pytest
 
 from rookery import load
 from rookery.games import rules, texas42
-from rookery.games.game import Position
+from rookery.games.position import Position
 from rookery.search.lanes import lanes_legal
 from support import SPECS, random_walk
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from gomoku_rulebook import DIRECTIONS, RuleBook
 from rookery import load
 from rookery.errors import BadInput
-from rookery.games.game import Position
 from rookery.games.gomoku_board import row_and_column
+from rookery.games.position import Position
 from rookery.search.perft import perft
 
 

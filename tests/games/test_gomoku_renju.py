@@ -9,9 +9,10 @@ from gomoku_diagrams import DIAGRAMS
 from gomoku_rulebook import RuleBook
 from rookery import load
 from rookery.errors import BadInput
-from rookery.games.game import Game, Position
+from rookery.games.game import Game
 from rookery.games.gomoku import forbidden_points, lay_stones
 from rookery.games.gomoku_renju import pop, push
+from rookery.games.position import Position
 
 MARKS = {"3": "double three", "4": "double four", "6": "overline"}
 

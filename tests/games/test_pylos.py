@@ -371,6 +371,9 @@ def test_greedy_removal_takes_back_the_sphere_just_played_in_most_shapes():
         ("..../..../..../...x .../.../... ../.. . w - 0", "'x' in row 4, column 4"),
         ("..../..../..../.... .../.../... ../.. . g - 0", "'g' in .* should be w or b"),
         ("..../..../..../.... .../.../... ../.. . w maybe 0", "'maybe' in .* should be a phase: -, take, more"),
+        ("..../..../..../.... .../.../... ../.. . w drawn 9", "'drawn' in .* should be a phase: -, take, more"),
+        ("..../..../..../.... .../.../... ../.. . w - ١", "'١' in .* number of turns in 0..200"),
+        (f"..../..../..../.... .../.../... ../.. . w - {'1' * 5000}", "number of turns in 0..200"),
         ("..../..../..../.... .../.../... ../.. . w - -1", "'-1' in .* number of turns in 0..200"),
         ("..../..../..../.... .../.../... ../.. . w - 201", "'201' in .* number of turns in 0..200"),
         ("..../..../..../.... w../.../... ../.. . w - 0", "the sphere on 2a1 rests on nothing"),
@@ -400,7 +403,7 @@ def test_a_take_back_phase_is_refused_where_there_is_none():
         ("1a1-1b1", "a raise goes to a higher level"),
         ("x1a1", "there is nothing to take back now"),
         ("stop", "move 'stop' is not legal"),
-        (303, "move 303 is not legal"),
+        (303, r"an action of pylos must be a whole number in 0..302, not 303"),
     ],
 )
 def test_a_wrong_move_is_refused(move, complaint):
@@ -427,3 +430,27 @@ def test_a_placement_is_refused_while_taking_back():
 def test_a_wrong_option_is_refused(options, complaint):
     with pytest.raises(BadInput, match=complaint):
         load("pylos", **options)
+
+
+def test_a_draw_by_repetition_is_read_back():
+    game, drawn = load("pylos", removal="greedy", repetition_cap=2), 0
+    for seed in range(60):
+        *_, (position, _) = random_walk(game, seed)
+        if position.payoff(0) == 0:
+            drawn += 1
+            assert position.text().split(" ")[5] == "drawn"
+            again = game.position(position.text())
+            assert (again.over, again.payoff(0), again.text()) == (True, 0, position.text())
+    assert drawn > 3
+
+
+def test_a_draw_by_repetition_is_refused_where_the_game_ended_otherwise():
+    text = "wbwb/bwbw/wbwb/bwbw wbw/bwb/wbw wb/bw b w drawn 40"
+    with pytest.raises(BadInput, match="ended otherwise than by repetition"):
+        load("pylos", repetition_cap=3).position(text)
+
+
+def test_an_emptied_board_has_not_occurred_before():
+    position = load("pylos", repetition_cap=3).position("b.../..../..../.... .../.../... ../.. . b more 7")
+    position.play("x1a1")
+    assert not position.over

@@ -65,6 +65,73 @@ def test_the_unbroken_file_loads(tmp_path):
             "my_game: the file .*my_game.py fails: ImportError",
         ),
         ("@register", "@register(", "my_game: the file .*my_game.py fails: SyntaxError"),
+        (
+            "import numpy as np",
+            "import sys, numpy as np\nsys.exit(3)",
+            "my_game: the file .*my_game.py fails: SystemExit",
+        ),
+        (
+            '"connect_four", 1, STATE',
+            '"connect_four", "one", STATE',
+            "connect_four: 'version' must be of type int, not 'one'",
+        ),
+        (
+            "actions, most_legal, longest = COLS, COLS",
+            "actions, more, longest = COLS, COLS",
+            "'most_legal' must be a whole number",
+        ),
+        (
+            "most_legal, longest = COLS, COLS",
+            "most_legal, longest = COLS, 9",
+            "connect_four: 'most_legal' .9. exceeds 'actions'",
+        ),
+        (
+            "longest = COLS, COLS, ROWS * COLS",
+            "longest = COLS, COLS, 5",
+            "connect_four: a game goes on after 'longest' .5. actions",
+        ),
+        (
+            "longest = COLS, COLS,",
+            "longest = COLS, 2,",
+            "connect_four: legal lists 7 actions in .* more than most_legal .2.",
+        ),
+        (
+            '    observations = {"planes"',
+            '    other = {"planes"',
+            "connect_four: 'observations' must map kinds to shapes, not None",
+        ),
+        (
+            "    def text(",
+            "    teams = (0,)\n\n    def text(",
+            "connect_four: 'teams' must name the team of each of 2 seats",
+        ),
+        (
+            "    def text(",
+            '    information = "some"\n\n    def text(',
+            "'information' must be 'perfect' or 'hidden', not 'some'",
+        ),
+        (
+            "    def text(",
+            "    def __init__(self, n: int = 1):\n        pass\n\n    def text(",
+            "its option 'n' must be an attribute",
+        ),
+        (
+            "    def text(",
+            "    def __init__(self):\n        1 / 0\n\n    def text(",
+            "__init__ fails: ZeroDivisionError",
+        ),
+        ("        signs = [", "        signs = 1 / 0, [", "connect_four: text fails: ZeroDivisionError"),
+        (
+            "@register",
+            "@register\nclass Other(Game):\n    name, version, state, summary = 'o', 1, STATE, 's'\n"
+            "    text = parse = lambda *a: ''\n\n\n@register",
+            "its file registers Other already; a file holds one game",
+        ),
+        (
+            '@implements("over", STATE)',
+            '@implements("over", STATE)\ndef first(state):\n    return False\n\n\n@implements("over", STATE)',
+            "my_game: over is implemented twice, in lines",
+        ),
     ],
 )
 def test_a_broken_file_is_refused(tmp_path, old, new, complaint):
@@ -88,7 +155,7 @@ def test_a_rule_that_does_not_compile_is_named_when_the_file_is_loaded(tmp_path)
 
 def test_an_unknown_field_in_a_helper_is_named_too(tmp_path):
     path = write_game(tmp_path, "    found = uint64(0)", "    found = stones.colour")
-    with pytest.raises(BrokenGame, match=r"my_game: payoff does not compile: .*colour"):
+    with pytest.raises(BrokenGame, match=r"my_game: over does not compile: .*colour"):
         load(path)
 
 
@@ -110,3 +177,14 @@ def test_a_broken_edit_leaves_the_loaded_game_in_use(tmp_path):
 def test_a_record_of_no_game_is_refused():
     with pytest.raises(TypeError, match="belongs to no game; make states with"):
         rules.mover(np.zeros(1, [("mover", np.int32)])[0])
+
+
+def test_a_game_may_extend_another(tmp_path):
+    load(CONNECT_FOUR)
+    path = tmp_path / "variant.py"
+    path.write_text(
+        f"from rookery import load, register\n\nbase = type(load({CONNECT_FOUR!r}))\n\n\n"
+        "@register\nclass Variant(base):\n    name = 'variant'\n"
+    )
+    game = load(str(path))
+    assert (game.name, game.start().legal().tolist()) == ("variant", list(range(7)))

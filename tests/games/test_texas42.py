@@ -23,7 +23,7 @@ from games.slow_texas42 import (
 )
 from rookery import load
 from rookery.games import texas42
-from rookery.games.game import Position
+from rookery.games.position import Position
 from rookery.search.playout import random_games
 
 

@@ -8,7 +8,7 @@ import pytest
 from games.slow_texas42 import ALL_TILES, HAND_22, LADDER, NAMES, SlowAuction, SlowHand, random_hand
 from rookery import BadInput, Game, load
 from rookery.games import texas42
-from rookery.games.game import Position
+from rookery.games.position import Position
 
 
 def count_auctions(position: Position) -> int:

@@ -8,7 +8,7 @@ import pytest
 from games.slow_texas42 import NAMES, random_hand, suit_tiles, tile_id
 from rookery import BadInput, load
 from rookery.games import texas42
-from rookery.games.game import Position
+from rookery.games.position import Position
 from rookery.games.texas42_tiles import tile_text
 from rookery.terminal import Session
 

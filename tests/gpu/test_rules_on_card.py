@@ -24,8 +24,7 @@ def test_100000_random_games_are_the_same_on_the_card(spec):
     assert (cpu.keys == card.keys).all()
     assert (cpu.payoffs == card.payoffs).all()
     assert (cpu.plies == card.plies).all()
-    assert len(np.unique(cpu.plies)) > 0
-    assert cpu.plies.sum() > 0
+    assert len(np.unique(cpu.keys)) > 1
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -7,9 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from rookery import load
+from rookery import BadInput, load
 from rookery.games.rng import random_below
 from rookery.search.playout import RandomGames, play_games, random_games
+from rookery.search.threads import new_stop
 from support import SPECS
 
 
@@ -24,7 +25,7 @@ def test_games_are_those_played_move_by_move(spec):
             position.play(int(legal[random_below(len(legal), 9, g, plies)]))
             plies += 1
         assert (int(done.keys[g]), int(done.plies[g])) == (position.key, plies)
-        assert done.payoffs[g].tolist() == [position.payoff(seat) for seat in range(game.seats)]
+        assert (done.payoffs[g] == np.float32([position.payoff(seat) for seat in range(game.seats)])).all()
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -55,8 +56,24 @@ def test_other_threads_run_while_games_are_played():
     room = RandomGames.room_for(6000, 2)
     state, moves = game.empty_states()[0], np.empty(game.most_legal, np.int32)
     begin = time.perf_counter()
-    play_games(state, moves, 1, 0, 0, 1, room.keys, room.payoffs, room.plies)
+    play_games(state, moves, 1, 0, 0, 1, new_stop(), room.keys, room.payoffs, room.plies)
     end = time.perf_counter()
     stop.set()
     thread.join()
     assert sum(begin < t < end for t in ticks) > 5  # one call of compiled code; the other thread went on
+
+
+def test_a_set_stop_ends_the_games_after_the_first():
+    game, room, stop = load("pylos"), RandomGames.room_for(100, 2), new_stop()
+    stop[0] = 1
+    state, moves = game.empty_states()[0], np.empty(game.most_legal, np.int32)
+    play_games(state, moves, 1, 0, 0, 1, stop, room.keys, room.payoffs, room.plies)
+    assert room.plies[0] > 0
+    assert (room.plies[1:] == 0).all()
+
+
+def test_wrong_numbers_are_refused():
+    with pytest.raises(BadInput, match="games must be a whole number in 0"):
+        random_games(load("pylos"), -1)
+    with pytest.raises(BadInput, match="threads must be a whole number in 1"):
+        random_games(load("pylos"), 1, threads=0)

@@ -17,7 +17,7 @@ from rookery.benchmarks.machine import cores
 from rookery.benchmarks.peers import openspiel_rollouts
 from rookery.games.game import Game
 from rookery.games.library import OWN
-from rookery.search.playout import random_games
+from rookery.search.playout import RandomGames, random_games
 
 CARD_GAMES = 1 << 21
 SLICES = 8  # per thread and measurement
@@ -62,25 +62,29 @@ def example_game() -> str | None:
     return next((str(place / "connect_four.py") for place in places if (place / "connect_four.py").is_file()), None)
 
 
-def on_cpu(game: Game, games: int, threads: int, seed: int) -> Timed:
+def on_cpu(game: Game, games: int, threads: int, seed: int, expected: RandomGames | None = None) -> Timed:
     """Time random games on CPU threads, handed out in slices that are long against the handing out."""
 
     def measure() -> tuple[int, float]:
         begin = time.perf_counter()
         done = random_games(game, games, seed, threads, max(1, games // (SLICES * threads)))
-        return int(done.plies.sum()), time.perf_counter() - begin
+        seconds = time.perf_counter() - begin
+        check_results(game, done, expected or done)
+        return int(done.plies.sum()), seconds
 
     return measure
 
 
-def on_card(game: Game, seed: int) -> Timed:
+def on_card(game: Game, seed: int, expected: RandomGames) -> Timed:
     """Time random games on the card, whose results stay there, as they would in self-play."""
     from rookery.search.cuda import cuda
     from rookery.search.playout_cuda import room_on_card
 
     on_card = room_on_card(game, CARD_GAMES)
     on_card.play(seed)
-    plies = int(on_card.fetch().plies.sum())
+    done = on_card.fetch()
+    check_results(game, done, expected)
+    plies = int(done.plies.sum())
 
     def measure() -> tuple[int, float]:
         begin = time.perf_counter()
@@ -89,6 +93,14 @@ def on_card(game: Game, seed: int) -> Timed:
         return plies, time.perf_counter() - begin
 
     return measure
+
+
+def check_results(game: Game, done: RandomGames, expected: RandomGames) -> None:
+    """Refuse a measurement whose games differ from those expected, or whose results do not add up to zero."""
+    first = [game.teams.index(team) for team in sorted(set(game.teams))]
+    common = min(len(done.keys), len(expected.keys))
+    if (done.keys[:common] != expected.keys[:common]).any() or (done.payoffs[:, first].sum(1) != 0).any():
+        raise RuntimeError(f"{game.label}: the games measured are not the games that should have been played")
 
 
 def in_openspiel(play: Callable[[int], float], games: int, mean_plies: float) -> Timed:
@@ -110,13 +122,15 @@ def bench_game(game: Game, device: str, rounds: int, seconds: float, seed: int, 
     """Measure one game; `tick` is called after each round."""
     random_games(game, 16, seed)  # compiles
     games = games_for(game, seconds, seed)
-    mean_plies = float(random_games(game, games, seed).plies.mean())
-    timed = {"one_core": on_cpu(game, games, 1, seed), "all_cores": on_cpu(game, games * cores(), cores(), seed)}
-    peer = openspiel_rollouts(game.spec)
+    played = random_games(game, games, seed)
+    mean_plies = float(played.plies.mean())
+    all_cores = on_cpu(game, games * cores(), cores(), seed, played)
+    timed = {"one_core": on_cpu(game, games, 1, seed, played), "all_cores": all_cores}
+    peer = openspiel_rollouts(game.label)
     if peer:
         timed["openspiel"] = in_openspiel(peer, max(1, games // 10), mean_plies)
     if device == "cuda":
-        timed["card"] = on_card(game, seed)
+        timed["card"] = on_card(game, seed, played)
     speeds: dict[str, list[float]] = {name: [] for name in timed}
     for _ in range(rounds):
         for name, measure in timed.items():
@@ -124,7 +138,7 @@ def bench_game(game: Game, device: str, rounds: int, seconds: float, seed: int, 
             speeds[name].append(plies / taken)
         tick()
     medians = {name: statistics.median(values) for name, values in speeds.items()}
-    return Row(game.spec, mean_plies, cores=cores(), **medians)
+    return Row(game.label, mean_plies, cores=cores(), **medians)
 
 
 def all_games() -> list[str]:

@@ -50,7 +50,9 @@ from rookery.games.chess_moves import (
     targets_of,
     write_legal,
 )
-from rookery.games.game import Action, Game, Seat, register
+from rookery.games.game import Game, register
+from rookery.games.options import whole_number
+from rookery.games.position import Action, Seat
 from rookery.games.rng import STEP, scramble
 from rookery.games.rules import State, implements
 
@@ -297,10 +299,8 @@ class Chess(Game):
     observations = dict.fromkeys(KINDS, (112, 8, 8))
 
     def __init__(self, chess960: int = -1):
-        if not isinstance(chess960, int) or not -1 <= chess960 <= 959:
-            allowed = "a starting position 0..959 (518 is the usual one), or -1 for chess without Chess960"
-            raise BadInput(f"option chess960 of chess must be {allowed}, not {chess960!r}")
-        self.chess960 = chess960
+        what = "option chess960 of chess (a starting position, 518 the usual one; -1 for chess without Chess960)"
+        self.chess960 = whole_number(what, chess960, -1, 959)
 
     @property
     def king_takes_rook(self) -> bool:

@@ -21,8 +21,10 @@ from numba import njit, uint64
 
 from rookery.errors import BadInput
 from rookery.games.bits import Word, lowest_bit
-from rookery.games.game import Action, Game, Position, Seat, Symmetries, register
+from rookery.games.game import Game, Symmetries, register
 from rookery.games.notation import parse_grid, parse_square, square_text
+from rookery.games.options import whole_number
+from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import hashed
 from rookery.games.rules import State, implements
 
@@ -214,10 +216,8 @@ class Domineering(Game):
     summary = "lay dominoes, one player vertically, one horizontally; who cannot move loses"
 
     def __init__(self, rows: int = LARGEST, cols: int = LARGEST):
-        for option, value in (("rows", rows), ("cols", cols)):
-            if not isinstance(value, int) or not 1 <= value <= LARGEST:
-                raise BadInput(f"option {option} of domineering must be a whole number in 1..{LARGEST}, not {value!r}")
-        self.rows, self.cols = rows, cols
+        self.rows = rows = whole_number("option rows of domineering", rows, 1, LARGEST)
+        self.cols = cols = whole_number("option cols of domineering", cols, 1, LARGEST)
         self.vertical = (rows - 1) * cols
         self.actions = self.vertical + rows * (cols - 1)
         self.most_legal = max(self.vertical, self.actions - self.vertical)

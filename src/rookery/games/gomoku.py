@@ -25,7 +25,7 @@ from numba import int64, njit, uint64
 from rookery.errors import BadInput
 from rookery.games import gomoku_renju as renju
 from rookery.games.bits import Word
-from rookery.games.game import Action, Game, Position, Seat, Symmetries, register
+from rookery.games.game import Game, Symmetries, register
 from rookery.games.gomoku_board import (
     BLACK,
     FRAME,
@@ -45,6 +45,8 @@ from rookery.games.gomoku_board import (
     wins,
 )
 from rookery.games.notation import parse_grid, parse_square, square_text
+from rookery.games.options import one_of, whole_number
+from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import number, scramble
 from rookery.games.rules import State, implements
 
@@ -284,12 +286,9 @@ class Gomoku(Game):
     summary = "put stones on a board in turns; five in a row win"
 
     def __init__(self, size: int = 15, rule: str = "freestyle", opening: str = "none"):
-        if not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
-            raise BadInput(f"option size of gomoku must be a whole number in {SMALLEST}..{LARGEST}, not {size!r}")
-        for option, value, allowed in (("rule", rule, RULES), ("opening", opening, OPENINGS)):
-            if value not in allowed:
-                raise BadInput(f"option {option} of gomoku must be one of {', '.join(allowed)}, not {value!r}")
-        self.size, self.rule, self.opening = size, rule, opening
+        self.size = size = whole_number("option size of gomoku", size, SMALLEST, LARGEST)
+        self.rule = one_of("option rule of gomoku", rule, RULES)
+        self.opening = one_of("option opening of gomoku", opening, OPENINGS)
         self.points = size * size
         swap2 = opening == "swap2"
         self.actions = self.points + (len(CHOICES) if swap2 else 0)

@@ -8,67 +8,102 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
+import os
 import sys
-from importlib.metadata import entry_points
+import threading
+import traceback
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from rookery.errors import BadInput, BrokenGame
 from rookery.games import rules
-from rookery.games.game import REGISTERED, Game, read_option
+from rookery.games.game import REGISTERED, Game, check_facts
+from rookery.games.options import read_option
+from rookery.games.rng import random_below
 
 OWN = ("chess", "domineering", "gomoku", "pylos", "texas42")
 GROUP = "rookery.games"
+LOADING = threading.RLock()  # a file is run by one thread, and seen by others when it has run
 
 
-def load(name: str, **options: Any) -> Game:
+def load(name: str | os.PathLike[str], **options: Any) -> Game:
     """Return a game by name or path, with its options.
 
     load("domineering", rows=8, cols=8)
     load("domineering:rows=8,cols=8")
     load("path/to/my_game.py")
     """
-    name, texts = split_spec(name)
+    if not isinstance(name, str | os.PathLike):
+        raise BadInput(f"a game is given by its name or path, not by {name!r}")
+    name, texts = split_spec(os.fspath(name))
     game = find(name)
-    given = {option: read_option(game, option, text) for option, text in texts.items()} | options
     known = game.option_names()
-    for option in given:
+    for option in [*texts, *options]:
         if option not in known:
             allowed = f"its options are {', '.join(known)}" if known else "it has none"
             raise BadInput(f"{game.name} has no option {option!r}; {allowed}")
-    loaded = game(**given)
-    if name not in OWN:
-        check(loaded)
+        if option in texts and option in options:
+            raise BadInput(
+                f"option {option!r} of {game.name} is given twice, as {texts[option]!r} and {options[option]!r}"
+            )
+    given = {option: read_option(game, option, text) for option, text in texts.items()} | options
+    return made(game, given, trusted=name in OWN)
+
+
+def made(game: type[Game], options: dict[str, Any], trusted: bool) -> Game:
+    """Make a game with its options; one from outside is checked, so that it breaks here and not inside a search."""
+    try:
+        loaded = game(**options)
+        if not trusted:
+            check_once(loaded)
+    except BadInput:
+        raise
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1].name
+        raise BrokenGame(f"{game.name}: {where} fails: {type(error).__name__}: {error}") from error
     return loaded
 
 
-def check(game: Game) -> None:
-    """Ask every rule of a game once, so that one that does not compile is named here and not inside a search."""
-    position = game.start()
+CHECKED: set[tuple[np.dtype[Any], str]] = set()  # (state, spec) of games found to be in order
+
+
+def check_once(game: Game) -> None:
+    """Look at the facts of a game and play one random game, asking every rule."""
+    check_facts(game)
+    if (game.state, game.spec) in CHECKED:
+        return
+    position, plies = game.start(), 0
     position.observe()
-    position.payoff(0)
-    position.key  # noqa: B018
-    for action in position.legal()[:1]:
-        position.play(int(action))
+    while not position.over:
+        if plies == game.longest:
+            raise BrokenGame(f"{game.name}: a game goes on after 'longest' ({game.longest}) actions")
+        legal = position.legal()
+        position.play(int(legal[random_below(len(legal), 0, 0, plies)]))
+        plies += 1
+    for seat in range(game.seats):
+        position.payoff(seat)
+    game.position(position.text()).key  # noqa: B018  (compiles the hash)
+    CHECKED.add((game.state, game.spec))
 
 
 def split_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """Split `name:option=value,...` into the name and the options' texts."""
-    name, colon, tail = spec.rpartition(":")
-    if not colon or "=" not in tail:  # a bare name, or a path with a drive letter
-        if colon and name in names():
-            raise BadInput(f"options of {name} are written {name}:option=value,..., not {spec!r}")
+    """Split `name:option=value,...` into the name and the options' texts. A path may itself hold ":" and "="."""
+    if spec.endswith(".py"):
         return spec, {}
+    head, mark, tail = spec.rpartition(".py:")
+    name, colon, tail = (head + ".py", ":", tail) if mark else spec.partition(":")
     options: dict[str, str] = {}
-    for item in tail.split(","):
-        option, equals, value = item.partition("=")
+    for item in tail.split(",") if colon else ():
+        option, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not option or not value:
             raise BadInput(f"{item!r} in {spec!r} should read option=value")
-        if option.strip() in options:
-            raise BadInput(f"option {option.strip()!r} stands twice in {spec!r}")
-        options[option.strip()] = value.strip()
+        if option in options:
+            raise BadInput(f"option {option!r} stands twice in {spec!r}")
+        options[option] = value
     return name, options
 
 
@@ -85,9 +120,23 @@ def find(name: str) -> type[Game]:
         return from_module(importlib.import_module(f"rookery.games.{name}"))
     for point in entry_points(group=GROUP):
         if point.name == name:
-            found = point.load()
-            return from_module(found) if isinstance(found, ModuleType) else found
+            return from_entry_point(point)
     raise BadInput(f"there is no game {name!r}; there are {', '.join(names())}, or give a path that ends in .py")
+
+
+def from_entry_point(point: EntryPoint) -> type[Game]:
+    """Return the game an installed package offers."""
+    try:
+        found = point.load()
+    except Exception as error:
+        raise BrokenGame(
+            f"{point.name}: the entry point {point.value!r} fails: {type(error).__name__}: {error}"
+        ) from error
+    if isinstance(found, ModuleType):
+        return from_module(found)
+    if found not in REGISTERED.values():
+        raise BrokenGame(f"{point.name}: the entry point {point.value!r} names {found!r}, which is no registered game")
+    return found  # type: ignore[no-any-return]
 
 
 def from_module(module: ModuleType) -> type[Game]:
@@ -106,10 +155,13 @@ def from_path(path: Path) -> type[Game]:
         raise BadInput(f"the game file {path} cannot be read: {error.strerror}") from None
     name = module_name(path)
     digest = hashlib.sha256(source).hexdigest()
-    known = sys.modules.get(name)
-    if known is not None and getattr(known, "__source_digest__", "") == digest:
-        return from_module(known)
-    return from_module(execute(name, path, source, digest))
+    with LOADING:
+        known = sys.modules.get(name)
+        if known is None or getattr(known, "__source_digest__", "") != digest:
+            known = execute(name, path, source, digest)
+        game = from_module(known)
+        game.path = str(path)
+        return game
 
 
 def module_name(path: Path) -> str:
@@ -131,7 +183,7 @@ def execute(name: str, path: Path, source: bytes, digest: str) -> ModuleType:
         rules.release(name)
         if before is not None and game_before is not None:
             sys.modules[name], REGISTERED[name] = before, game_before
-        if isinstance(error, BadInput | KeyboardInterrupt | SystemExit):
+        if isinstance(error, BadInput | KeyboardInterrupt):
             raise
         raise BrokenGame(f"{path.stem}: the file {path} fails: {type(error).__name__}: {error}") from error
     return module

@@ -19,14 +19,18 @@ count turns, and what they end is a draw.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 from numba import njit, uint32, uint64
 
 from rookery.errors import BadInput
 from rookery.games import pylos_board as board
 from rookery.games.bits import Word, lowest_bit, popcount
-from rookery.games.game import Action, Game, Seat, Symmetries, register
+from rookery.games.game import Game, Symmetries, register
 from rookery.games.notation import parse_grid
+from rookery.games.options import one_of, whole_number
+from rookery.games.position import Action, Seat
 from rookery.games.pylos_board import OFFSETS, RAISES, bit, carrying, raised, supported
 from rookery.games.rng import hashed
 from rookery.games.rules import State, implements
@@ -39,9 +43,11 @@ CELLS, APEX = board.CELLS, board.APEX
 STOP = 302
 ACTIONS = 303
 LONGEST_HISTORY = 256
+ENTERED = uint64(1 << 63)  # set in every entry of the history, so that an empty one equals no position
 ON, DRAWN = 0, 3  # results; 1 and 2: seat 0 or 1 has won
 PLACING, MUST_TAKE, MAY_TAKE = 0, 1, 2  # phases of a turn
 PHASES = ("-", "take", "more")
+REPEATED = "drawn"  # in a position's text, where the phase stands: drawn by repetition, which the pyramid does not tell
 BASIC, RICH = 0, 1
 
 SHAPES = board.shapes_through()
@@ -119,7 +125,7 @@ def packed(state: State) -> Word:
 @njit(cache=True, nogil=True)
 def repeated(state: State) -> bool:
     """Enter the position reached by a turn and tell whether it has now occurred as often as is allowed."""
-    position = packed(state)
+    position = packed(state) | ENTERED
     state.history[state.turns - 1] = position
     occurrences = 0
     for i in range(state.turns):
@@ -303,16 +309,11 @@ class Pylos(Game):
     observations = {"basic": (32,), "rich": (92,)}
 
     def __init__(self, rules: str = "mature", removal: str = "choice", ply_cap: int = 200, repetition_cap: int = 0):
-        for option, value, allowed in (("rules", rules, RULE_SETS), ("removal", removal, REMOVALS)):
-            if value not in allowed:
-                raise BadInput(f"option {option} of pylos must be one of {', '.join(allowed)}, not {value!r}")
-        for option, cap, least in (("ply_cap", ply_cap, 1), ("repetition_cap", repetition_cap, 0)):
-            if not isinstance(cap, int) or not least <= cap < LONGEST_HISTORY:
-                allowed_caps = f"a whole number in {least}..{LONGEST_HISTORY - 1}"
-                raise BadInput(f"option {option} of pylos must be {allowed_caps}, not {cap!r}")
-        self.rules, self.removal = rules, removal
-        self.ply_cap, self.repetition_cap = ply_cap, repetition_cap
-        self.longest = ply_cap * (1 if removal == "greedy" or rules == "children" else 3)
+        self.rules = one_of("option rules of pylos", rules, RULE_SETS)
+        self.removal = one_of("option removal of pylos", removal, REMOVALS)
+        self.ply_cap = whole_number("option ply_cap of pylos", ply_cap, 1, LONGEST_HISTORY - 1)
+        self.repetition_cap = whole_number("option repetition_cap of pylos", repetition_cap, 0, LONGEST_HISTORY - 1)
+        self.longest = self.ply_cap * (1 if removal == "greedy" or rules == "children" else 3)
 
     def set_options(self, state: State) -> None:
         state["rules"], state["greedy"] = RULE_SETS.index(self.rules), self.removal == "greedy"
@@ -332,7 +333,9 @@ class Pylos(Game):
 
     def text(self, state: State) -> str:
         levels = ["/".join(rows) for rows in self.level_rows(state)]
-        return " ".join([*levels, "wb"[state["pylos_mover"]], PHASES[state["phase"]], str(state["turns"])])
+        repeated = state["result"] == DRAWN and state["turns"] < self.ply_cap
+        phase = REPEATED if repeated else PHASES[state["phase"]]
+        return " ".join([*levels, "wb"[state["pylos_mover"]], phase, str(state["turns"])])
 
     def parse(self, text: str, state: State) -> None:
         parts = text.split()
@@ -348,13 +351,19 @@ class Pylos(Game):
                         state["spheres"]["wb".index(sign)] |= np.uint32(1 << board.cell_of(level, row, col))
         if side not in ("w", "b"):
             raise BadInput(f"{side!r} in {text!r} should be w or b, the player to move")
-        if phase not in PHASES:
-            raise BadInput(f"{phase!r} in {text!r} should be a phase: {', '.join(PHASES)}")
-        if not turns.isascii() or not turns.isdigit() or int(turns) > self.ply_cap:
+        phases = [*PHASES, REPEATED] if self.repetition_cap else [*PHASES]
+        if phase not in phases:
+            raise BadInput(f"{phase!r} in {text!r} should be a phase: {', '.join(phases)}")
+        if not re.fullmatch("[0-9]{1,3}", turns) or int(turns) > self.ply_cap:
             raise BadInput(f"{turns!r} in {text!r} should be a number of turns in 0..{self.ply_cap}")
-        state["pylos_mover"], state["phase"], state["turns"] = "wb".index(side), PHASES.index(phase), int(turns)
+        state["pylos_mover"], state["turns"] = "wb".index(side), int(turns)
+        state["phase"] = PLACING if phase == REPEATED else PHASES.index(phase)
         self.check_possible(text, state)
         judge(state)
+        if phase == REPEATED:
+            if state["result"] != ON:
+                raise BadInput(f"position {text!r}: the game has ended otherwise than by repetition")
+            state["result"] = DRAWN
 
     def check_possible(self, text: str, state: State) -> None:
         """Refuse a pyramid that could not stand, or a phase that could not be."""

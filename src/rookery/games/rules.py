@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable
@@ -179,6 +178,7 @@ def implements(name: str, plain: np.dtype[Any]) -> Callable[[Function], Function
         rules = claim(plain, function)
         cache.use()  # a changed NUMBA_* variable makes Numba forget its cache folder
         compiled = njit(cache=True, nogil=True)(function)
+        check_new(rules, name, function)
         rules.functions[name] = compiled
         return compiled
 
@@ -188,8 +188,7 @@ def implements(name: str, plain: np.dtype[Any]) -> Callable[[Function], Function
 def claim(plain: np.dtype[Any], function: Callable[..., Any]) -> Rules:
     """Return the rules that own a dtype, new ones if it is free or its own file has been edited."""
     module, file = function.__module__, function.__code__.co_filename
-    source = hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]
-    mark = f"{module.replace('.', '_')}_{source}"
+    mark = f"{module.replace('.', '_')}_{cache.source_hash(module, Path(file))}"
     owner = BY_PLAIN.get(plain)
     if owner is not None and owner is BY_MARK.get(mark):
         return owner
@@ -242,6 +241,16 @@ def check_rule(game: str, name: str, function: Callable[..., Any], plain: np.dty
         )
 
 
+def check_new(rules: Rules, name: str, function: Callable[..., Any]) -> None:
+    """Refuse a second implementation of a rule; the same one may come again when its file is run anew."""
+    known = rules.functions.get(name)
+    lines = [getattr(rule, "py_func", rule).__code__.co_firstlineno for rule in (known, function) if rule is not None]
+    if len(set(lines)) > 1:
+        raise BrokenGame(
+            f"{rules.game}: {name} is implemented twice, in lines {lines[0]} and {lines[1]} of {rules.file}"
+        )
+
+
 def fields_used(function: Callable[..., Any]) -> set[str]:
     """Collect the attributes a function reads or sets on its argument `state`."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -253,7 +262,10 @@ def fields_used(function: Callable[..., Any]) -> set[str]:
 
 
 def complete_rules(game: str, plain: np.dtype[Any]) -> Rules:
-    """Return the rules of a dtype, or say what is missing."""
+    """Return the rules of a dtype, or say what is missing. A variant may pass on the dtype of the game it extends."""
+    inherited = BY_MARK.get((plain.names or ("",))[-1])
+    if inherited is not None:
+        return inherited
     if plain not in BY_PLAIN:
         raise BrokenGame(f"{game}: no function implements its state's dtype; use @implements(name, STATE)")
     rules = BY_PLAIN[plain]

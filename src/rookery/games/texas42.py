@@ -26,7 +26,9 @@ from rookery.errors import BadInput
 from rookery.games import texas42_auction as auction
 from rookery.games import texas42_tokens as tokens
 from rookery.games.bits import Word, lowest_bit, popcount
-from rookery.games.game import Action, Game, Position, Seat, register
+from rookery.games.game import Game, register
+from rookery.games.options import one_of, whole_number
+from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import random_below, scramble
 from rookery.games.rules import State, implements
 from rookery.games.texas42_auction import (
@@ -253,15 +255,12 @@ class Texas42(Game):
         bid: int = 0,
         mark_limit: int = MOST_MARKS,
     ):
-        if auction not in AUCTIONS:
-            raise BadInput(f"option auction of texas42 must be one of {', '.join(AUCTIONS)}, not {auction!r}")
-        for option, value, least, most in (("first", first, 0, SEATS - 1), ("mark_limit", mark_limit, 1, MOST_MARKS)):
-            if not isinstance(value, int) or not least <= value <= most:
-                allowed = f"a whole number in {least}..{most}"
-                raise BadInput(f"option {option} of texas42 must be {allowed}, not {value!r}")
-        if not isinstance(bid, int) or (bid != 0 and not LEAST_POINTS <= bid <= ALL_POINTS):
+        self.auction = one_of("option auction of texas42", auction, AUCTIONS)
+        self.first = whole_number("option first of texas42", first, 0, SEATS - 1)
+        self.mark_limit = whole_number("option mark_limit of texas42", mark_limit, 1, MOST_MARKS)
+        self.bid = whole_number("option bid of texas42", bid, 0, ALL_POINTS)
+        if 0 < self.bid < LEAST_POINTS:
             raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
-        self.auction, self.first, self.bid, self.mark_limit = auction, first, bid, mark_limit
         self.declaration = declaration if declaration == "any" else DECLARATIONS[self.read_option(declaration)]
         self.check_together()
         self.actions = HAND if auction == "none" else FIRST_NAME + len(DECLARATIONS)

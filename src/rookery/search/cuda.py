@@ -17,12 +17,14 @@ for _name, _stand_in in (("row_stack", np.vstack), ("in1d", np.isin)):
 try:
     from numba import cuda
     from numba.cuda.core import config
+    from numba.cuda.core.caching import IndexDataCacheFile
 except ImportError as _error:
     raise BadInput(
         f"device cuda needs numba-cuda, which cannot be imported ({_error}): pip install 'rookery[cuda]'"
     ) from None
 
 config.CACHE_DIR = str(cache.folder())
+cache.guard(IndexDataCacheFile)
 config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a few games on a card are slow, but right
 
 

@@ -7,16 +7,16 @@ slices, so that it can report progress, be interrupted, and run on several threa
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numba import njit
 
-from rookery.errors import BadInput
-from rookery.games.game import Position
+from rookery.games.options import whole_number
+from rookery.games.position import Position
 from rookery.games.rules import legal, over, play
+from rookery.search.threads import new_stop, on_threads
 
-SLICE = 50_000  # moves made between two looks at the outside world, a few milliseconds
+SLICE = 20_000  # moves made between two looks at the outside world, a few milliseconds
 
 
 @njit(cache=True, nogil=True)
@@ -55,7 +55,7 @@ def walk(states: np.ndarray, moves: np.ndarray, tried: np.ndarray, place: np.nda
     return False
 
 
-def count_leaves(position: Position, depth: int, report: Callable[[int], None]) -> int:
+def count_leaves(position: Position, depth: int, stop: np.ndarray, report: Callable[[int], None]) -> int:
     """Count the sequences of `depth` actions from a position; `report` is called with each slice's leaves."""
     if depth == 0:
         report(1)
@@ -65,7 +65,7 @@ def count_leaves(position: Position, depth: int, report: Callable[[int], None]) 
     tried, place = np.zeros((depth, 2), np.int64), np.array([-1, 0])
     enter(states, moves, tried, place, 0)
     done, reported = False, 0
-    while not done:
+    while not done and not stop[0]:
         done = walk(states, moves, tried, place, SLICE)
         report(int(place[1]) - reported)
         reported = int(place[1])
@@ -73,18 +73,21 @@ def count_leaves(position: Position, depth: int, report: Callable[[int], None]) 
 
 
 def perft(
-    position: Position, depth: int, threads: int = 1, report: Callable[[int], None] = lambda leaves: None
+    position: Position, depth: int, threads: int = 1, report: Callable[[int, int], None] = lambda leaves, moves: None
 ) -> dict[str, int]:
-    """Count the sequences of `depth` actions behind each legal move of a position."""
-    if depth < 1:
-        raise BadInput(f"depth must be at least 1, not {depth}")
+    """Count the sequences of `depth` actions behind each legal move of a position.
+
+    `report` is called with the leaves and the moves of this position that were finished since the last call.
+    """
+    depth, stop = whole_number("depth", depth, 1, position.game.longest), new_stop()
 
     def behind(action: int) -> int:
         child = position.copy()
         child.play(action)
-        return count_leaves(child, depth - 1, report)
+        leaves = count_leaves(child, depth - 1, stop, lambda leaves: report(leaves, 0))
+        report(0, 1)
+        return leaves
 
     actions = [int(action) for action in position.legal()]
-    with ThreadPoolExecutor(threads) as pool:
-        counts = list(pool.map(behind, actions))
+    counts = on_threads(behind, actions, threads, stop)
     return {position.move_text(action): count for action, count in zip(actions, counts, strict=True)}

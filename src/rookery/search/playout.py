@@ -6,15 +6,16 @@ stream g. So the same games come out on one thread, on many, and on a card.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
 from rookery.games.game import Game
+from rookery.games.options import whole_number
 from rookery.games.rng import random_below
 from rookery.games.rules import State, key, legal, over, payoff, play, start
+from rookery.search.threads import new_stop, on_threads
 
 
 @njit(cache=True, nogil=True)
@@ -25,6 +26,7 @@ def play_games(
     first: int,
     g: int,
     stride: int,
+    stop: np.ndarray,
     keys: np.ndarray,
     payoffs: np.ndarray,
     plies: np.ndarray,
@@ -36,6 +38,7 @@ def play_games(
 
     state    room for a position, with the options set
     moves    room for a legal list
+    stop     [1] looked at after each game; 1: return
     keys     [G] of the last position
     payoffs  [G, seats]
     plies    [G] length of the game
@@ -48,7 +51,7 @@ def play_games(
             plies[g] = ply
             for seat in range(payoffs.shape[1]):
                 payoffs[g, seat] = payoff(state, seat)
-            g += stride
+            g = keys.shape[0] if stop[0] else g + stride
             ply = 0
             start(state, first + g)
         else:
@@ -72,18 +75,13 @@ class RandomGames:
 
 
 def random_games(game: Game, games: int, seed: int = 0, threads: int = 1, slice_games: int = 512) -> RandomGames:
-    """Play random games on CPU threads; the result does not depend on their number.
-
-    Work goes to the threads in slices, so that an interrupt is heard between two of them.
-    """
-    done = RandomGames.room_for(games, game.seats)
+    """Play random games on CPU threads, handed out in slices; neither number changes the result."""
+    done, stop = RandomGames.room_for(whole_number("games", games, 0, 2**40), game.seats), new_stop()
 
     def play_slice(first: int) -> None:
         part = slice(first, first + slice_games)
         state, moves = game.empty_states()[0], np.empty(game.most_legal, np.int32)
-        play_games(state, moves, seed, first, 0, 1, done.keys[part], done.payoffs[part], done.plies[part])
+        play_games(state, moves, seed, first, 0, 1, stop, done.keys[part], done.payoffs[part], done.plies[part])
 
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(play_slice, range(0, games, slice_games)):
-            pass
+    on_threads(play_slice, range(0, games, slice_games), threads, stop)
     return done
