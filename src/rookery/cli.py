@@ -187,7 +187,7 @@ def bench_rules(
     seed: Annotated[int, Option(help="same seed, same games")] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure random play: plies a second with legal lists made and results written down.
+    """Measure random play and perft, with legal lists made and results checked.
 
     rookery bench rules
 
@@ -202,7 +202,7 @@ def bench_rules(
         from rookery.search.cuda import require_card
 
         require_card()
-    loaded, rows = [prepared(spec, "random play") for spec in games or all_games()], []
+    loaded, rows = [prepared(spec, "random play", "perft") for spec in games or all_games()], []
     with progress_bar() as progress:
         task = progress.add_task("random play", total=len(loaded) * rounds, note="")
         for game in loaded:

@@ -25,9 +25,9 @@ def test_speeds_are_plies_over_seconds():
 
 
 def test_a_row_says_how_many_times_faster():
-    row = Row("x", 10.0, one_core=8e6, all_cores=16e6, cores=2, openspiel=2e6, card=80e6)
+    row = Row("x", 10.0, one_core=8e6, all_cores=16e6, cores=2, perft=1e6, openspiel=2e6, card=80e6)
     assert (row.against_openspiel, row.card_against_cores) == (4, 5)
-    assert Row("x", 10.0, 1.0, 1.0, 1).as_dict()["against_openspiel"] is None
+    assert Row("x", 10.0, 1.0, 1.0, 1, 1.0).as_dict()["against_openspiel"] is None
 
 
 def test_a_game_is_measured_round_by_round():
@@ -37,6 +37,8 @@ def test_a_game_is_measured_round_by_round():
     assert row.game == "connect_four"
     assert 15 < row.mean_plies < 30
     assert 1e5 < row.one_core < 1e9
+    assert row.perft > 1e4
+    assert all(low <= getattr(row, name) <= high for name, (low, high) in row.ranges.items())
 
 
 def test_wrong_games_are_not_measured():

@@ -1,4 +1,4 @@
-"""Random play of every game: how fast rules are, with legal lists made and results written down.
+"""Random play and perft of every game: how fast rules are, with legal lists made and results checked.
 
 Each round measures everything once, one after the other, and the medians over the rounds are reported, so that a
 slow moment of the machine hits all of them alike. Only ratios of one run mean much.
@@ -9,14 +9,16 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import rookery
 from rookery.benchmarks.machine import cores
 from rookery.benchmarks.peers import openspiel_rollouts
 from rookery.games.game import Game
 from rookery.games.library import OWN
+from rookery.search.perft import perft
 from rookery.search.playout import RandomGames, random_games
 
 CARD_GAMES = 1 << 21
@@ -27,17 +29,20 @@ Timed = Callable[[], tuple[int, float]]  # one measurement: (plies, seconds)
 
 @dataclass(frozen=True)
 class Row:
-    """Plies a second in random play. None: not measured."""
+    """Plies a second in random play, and leaves a second in perft on one core. None: not measured."""
 
     game: str
     mean_plies: float
     one_core: float
     all_cores: float
     cores: int
+    perft: float
     openspiel: float | None = None
     card: float | None = None
+    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """lowest and highest speed of the rounds; the fields above are their medians"""
 
-    def as_dict(self) -> dict[str, float | str | None]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the row with its ratios, for JSON."""
         return asdict(self) | {
             "against_openspiel": self.against_openspiel,
@@ -108,6 +113,20 @@ def in_openspiel(play: Callable[[int], float], games: int, mean_plies: float) ->
     return lambda: (round(games * mean_plies), play(games))
 
 
+def in_perft(game: Game, seconds: float) -> Timed:
+    """Time perft from the first position on one core, to the first depth that takes long enough."""
+    depth = 1
+
+    def measure() -> tuple[int, float]:
+        begin = time.perf_counter()
+        leaves = sum(perft(game.start(), depth).values())
+        return leaves, time.perf_counter() - begin
+
+    while measure()[1] < seconds / 8 and depth < game.longest:
+        depth += 1
+    return measure
+
+
 def games_for(game: Game, seconds: float, seed: int) -> int:
     """Find how many games take about that many seconds on one core."""
     games = 64
@@ -125,7 +144,7 @@ def bench_game(game: Game, device: str, rounds: int, seconds: float, seed: int, 
     played = random_games(game, games, seed)
     mean_plies = float(played.plies.mean())
     all_cores = on_cpu(game, games * cores(), cores(), seed, played)
-    timed = {"one_core": on_cpu(game, games, 1, seed, played), "all_cores": all_cores}
+    timed = {"one_core": on_cpu(game, games, 1, seed, played), "all_cores": all_cores, "perft": in_perft(game, seconds)}
     peer = openspiel_rollouts(game.label)
     if peer:
         timed["openspiel"] = in_openspiel(peer, max(1, games // 10), mean_plies)
@@ -134,11 +153,12 @@ def bench_game(game: Game, device: str, rounds: int, seconds: float, seed: int, 
     speeds: dict[str, list[float]] = {name: [] for name in timed}
     for _ in range(rounds):
         for name, measure in timed.items():
-            plies, taken = measure()
-            speeds[name].append(plies / taken)
+            count, taken = measure()
+            speeds[name].append(count / taken)
         tick()
     medians = {name: statistics.median(values) for name, values in speeds.items()}
-    return Row(game.label, mean_plies, cores=cores(), **medians)
+    ranges = {name: (min(values), max(values)) for name, values in speeds.items()}
+    return Row(game.label, mean_plies, cores=cores(), ranges=ranges, **medians)
 
 
 def all_games() -> list[str]:

@@ -29,11 +29,17 @@ def rules_table(rows: Iterable[Row]) -> Table:
         "OpenSpiel": [millions(row.openspiel) for row in rows],
         "ratio": [times(row.against_openspiel) for row in rows],
         f"{rows[0].cores} cores": [millions(row.all_cores) for row in rows],
+        "perft": [millions(row.perft) for row in rows],
         "card": [millions(row.card) for row in rows],
         "card/cores": [times(row.card_against_cores) for row in rows],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
-    table = Table(title="random play, plies a second", box=None, pad_edge=False, title_justify="left")
+    table = Table(
+        title="random play in plies a second, perft on one core in leaves a second",
+        box=None,
+        pad_edge=False,
+        title_justify="left",
+    )
     for name in shown:
         table.add_column(name, justify="left" if name == "game" else "right")
     for cells in zip(*shown.values(), strict=True):
