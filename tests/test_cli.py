@@ -138,7 +138,7 @@ def test_an_interrupt_ends_a_long_perft():
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=15)
     assert process.returncode == 130
-    assert "interrupted" in errors
+    assert "Traceback" not in errors
 
 
 def test_compiling_is_announced_and_loading_is_not_called_compiling(tmp_path):

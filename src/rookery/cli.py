@@ -263,6 +263,3 @@ def main() -> None:
     except OSError as error:
         typer.secho(f"rookery: {error}", err=True, fg=typer.colors.RED)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.secho("interrupted", err=True)
-        sys.exit(130)

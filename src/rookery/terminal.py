@@ -31,17 +31,19 @@ HELP = "a move, or: moves, board, text, undo, help, quit"
 
 @contextmanager
 def waiting(message: Callable[[], str]) -> Iterator[None]:
-    """Show a spinner if the body takes longer than half a second; the message is asked for then."""
+    """Show a spinner if the body takes longer than half a second, with a message that may change meanwhile."""
     finished = threading.Event()
-    status = Status("", console=err)
+    status, shown = Status("", console=err), ""
 
     def show() -> None:
-        if not finished.wait(PATIENCE):
-            if err.is_terminal:
-                status.update(message())
-                status.start()
-            else:
-                err.print(message(), markup=False, soft_wrap=True)
+        nonlocal shown
+        while not finished.wait(PATIENCE):
+            if message() != shown:
+                shown = message()
+                status.update(shown)
+                status.start()  # shows nothing where there is no terminal
+                if not err.is_terminal:
+                    err.print(shown, markup=False, soft_wrap=True)
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()
@@ -172,10 +174,11 @@ class Session:
                 move = random_choice(self.position, self.seed, len(self.past))
                 self.make(move)
                 out.print(f"random plays {move}", markup=False)
-                if self.position.over or self.position.mover == self.seat:
+                if not self.position.over and self.position.mover == self.seat:
                     self.show()
             elif not self.answer():
                 return
+        self.show()
 
     def answer(self) -> bool:
         """Take one line from the person; return whether to go on."""
