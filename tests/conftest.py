@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import settings
 
-from support import card_found, game_of
+from rookery.doctor import has_card
+from support import game_of
 
 settings.register_profile("rookery", deadline=None)  # the first call compiles
 settings.load_profile("rookery")
@@ -17,7 +18,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         game = game_of(item)
         if game:
             item.add_marker(pytest.mark.xdist_group(game))
-    if any(item.get_closest_marker("gpu") for item in items) and not card_found():
+    if any(item.get_closest_marker("gpu") for item in items) and not has_card():
         for item in items:
             if item.get_closest_marker("gpu"):
                 item.add_marker(pytest.mark.skip(reason="needs a CUDA card and numba-cuda"))

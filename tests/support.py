@@ -99,14 +99,3 @@ def run_rookery(*arguments: str, given: str = "", cache: Path | None = None) -> 
         [sys.executable, "-m", "rookery", *arguments],
         capture_output=True, text=True, input=given, env=environment, timeout=300, cwd=ROOT,
     )  # fmt: skip
-
-
-def card_found() -> bool:
-    """Tell whether kernels can run on a card here."""
-    from rookery.errors import BadInput
-
-    try:
-        from rookery.search.cuda import why_not
-    except BadInput:
-        return False
-    return why_not() is None

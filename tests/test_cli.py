@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from support import CONNECT_FOUR, ROOT, card_found, run_python, run_rookery
+from rookery.doctor import has_card
+from support import CONNECT_FOUR, ROOT, run_python, run_rookery
 
 pytestmark = pytest.mark.xdist_group("command line")
 
@@ -155,7 +156,7 @@ def test_compiling_ahead_names_every_game_and_use(tmp_path):
     assert named == {(game, use) for game in games for use in ("rules", "lanes", "random play", "perft")}
 
 
-@pytest.mark.skipif(card_found(), reason="there is a card")
+@pytest.mark.skipif(has_card(), reason="there is a card")
 def test_a_missing_card_is_told():
     done = run_rookery("bench", "rules", "pylos", "--device", "cuda")
     assert done.returncode == 2

@@ -17,7 +17,7 @@ from rookery.benchmarks.rules import all_games
 from rookery.errors import BadInput
 from rookery.games import cache
 from rookery.games.library import load
-from rookery.search.prepare import USES, prepare
+from rookery.search.prepare import CARD_USES, USES, prepare
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,15 @@ def threading_layer() -> str:
             continue
         return f"{layer}, {numba.config.NUMBA_NUM_THREADS} threads"
     return "none found"
+
+
+def has_card() -> bool:
+    """Tell whether kernels can run on a card."""
+    try:
+        from rookery.search.cuda import why_not
+    except BadInput:
+        return False
+    return why_not() is None
 
 
 def card() -> Finding:
@@ -109,10 +118,11 @@ def examine() -> list[Finding]:
 def compile_all(report: Callable[[str, str, float], None]) -> float:
     """Compile every use of every game; `report` gets game, use and seconds of each. Returns all seconds."""
     first = time.perf_counter()
+    uses = [*USES, *(CARD_USES if has_card() else ())]
     for spec in all_games():
         begin = time.perf_counter()
         game = load(spec)  # compiles the rules of a game from a file
-        for use in USES:
+        for use in uses:
             prepare(game, use)
             report(game.name, use, time.perf_counter() - begin)
             begin = time.perf_counter()

@@ -79,7 +79,7 @@ def perft(
 
     `report` is called with the leaves and the moves of this position that were finished since the last call.
     """
-    depth, stop = whole_number("depth", depth, 1, position.game.longest), new_stop()
+    depth, stop = whole_number("depth", depth, 1, max(1, position.game.longest)), new_stop()
 
     def behind(action: int) -> int:
         child = position.copy()

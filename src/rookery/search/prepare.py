@@ -33,14 +33,22 @@ def lanes(game: Game) -> None:
         lanes_legal(position.state, game.actions, np.empty(game.most_legal, np.int32), 0, 1)
 
 
+def card(game: Game) -> None:
+    """Compile random play for the card."""
+    from rookery.search import playout_cuda
+
+    playout_cuda.random_games(game, 32)
+
+
 USES: dict[str, Callable[[Game], object]] = {
     "rules": rules,
     "lanes": lanes,
     "random play": lambda game: random_games(game, 1),
-    "perft": lambda game: perft(game.start(), 2),
+    "perft": lambda game: perft(game.start(), min(2, max(1, game.longest))),
 }
+CARD_USES: dict[str, Callable[[Game], object]] = {"random play on the card": card}
 
 
 def prepare(game: Game, use: str) -> None:
     """Compile the kernels of one use of a game, or take them from the cache."""
-    USES[use](game)
+    (CARD_USES | USES)[use](game)
