@@ -44,7 +44,7 @@ def file_of(spec: str) -> Path:
 
 def record(game: Game, seed: int) -> str:
     """Write down everything a game says along one random game."""
-    position, lines, ply = game.start(seed), [f"{game.spec}, rules version {game.version}, seed {seed}"], 0
+    position, lines, ply = game.start(seed), [f"{game.label}, rules version {game.version}, seed {seed}"], 0
     while True:
         observations = [
             f"{kind} sum {position.observe(kind).sum():.4f} "
