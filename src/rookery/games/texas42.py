@@ -255,14 +255,7 @@ class Texas42(Game):
         bid: int = 0,
         mark_limit: int = MOST_MARKS,
     ):
-        self.auction = one_of("option auction of texas42", auction, AUCTIONS)
-        self.first = whole_number("option first of texas42", first, 0, SEATS - 1)
-        self.mark_limit = whole_number("option mark_limit of texas42", mark_limit, 1, MOST_MARKS)
-        self.bid = whole_number("option bid of texas42", bid, 0, ALL_POINTS)
-        if 0 < self.bid < LEAST_POINTS:
-            raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
-        self.declaration = declaration if declaration == "any" else DECLARATIONS[self.read_option(declaration)]
-        self.check_together()
+        self.read_options(auction, declaration, first, bid, mark_limit)
         self.actions = HAND if auction == "none" else FIRST_NAME + len(DECLARATIONS)
         self.most_legal = HAND if auction == "none" else 15  # a first bid: pass, twelve of points, two of marks
         self.longest = TILES if auction == "none" else SEATS + 1 + TILES
@@ -273,13 +266,19 @@ class Texas42(Game):
         if auction != "none":
             self.observations["bidding"] = (tokens.BIDDING_NUMBERS,)
 
-    @staticmethod
-    def read_option(declaration: str | int) -> int:
-        """Read the option `declaration`."""
+    def read_options(self, auction: str, declaration: str | int, first: int, bid: int, mark_limit: int) -> None:
+        """Check the options and keep them."""
+        self.auction = one_of("option auction of texas42", auction, AUCTIONS)
+        self.first = whole_number("option first of texas42", first, 0, SEATS - 1)
+        self.mark_limit = whole_number("option mark_limit of texas42", mark_limit, 1, MOST_MARKS)
+        self.bid = whole_number("option bid of texas42", bid, 0, ALL_POINTS)
+        if 0 < self.bid < LEAST_POINTS:
+            raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
         try:
-            return read_declaration(declaration)
+            self.declaration = "any" if declaration == "any" else DECLARATIONS[read_declaration(declaration)]
         except BadInput as error:
             raise BadInput(f"option declaration of texas42: {error}; or any, drawn with the deal") from None
+        self.check_together()
 
     def check_together(self) -> None:
         """Refuse options that would have no effect beside the others."""
@@ -382,7 +381,7 @@ class Texas42(Game):
                 return FIRST_NAME + DECLARATIONS.index(text)
             if text in auction.BID_TEXTS[PASS:]:
                 return FIRST_BID + auction.BID_TEXTS.index(text)
-        seat = int(state["texas42_mover"])
+        name = self.seat_name(int(state["texas42_mover"]))
         slots = {self.move_text(state, slot): slot for slot in range(HAND)}
         if text in slots:
             return slots[text]
@@ -393,4 +392,6 @@ class Texas42(Game):
             raise BadInput(f"{text!r} is no move of texas42; moves are a tile like 6-4{others}") from None
         if tile_text(tile) in slots:
             return slots[tile_text(tile)]
-        raise BadInput(f"move {text!r}: {self.seat_name(seat)} was not dealt that tile, but {', '.join(slots)}")
+        if state["tiles"][state["texas42_mover"], 0] == NO_TILE:
+            raise BadInput(f"move {text!r}: the hand of {name} is hidden; only its played tiles are known here")
+        raise BadInput(f"move {text!r}: {name} was not dealt that tile, but {', '.join(slots)}")
