@@ -64,7 +64,7 @@ from rookery.games.texas42_tiles import deal as deal
 
 FIRST_BID = HAND - PASS  # bid b is action FIRST_BID + b
 FIRST_NAME = HAND + auction.LAST_BID  # declaration d is action FIRST_NAME + d
-ALL, OWN, BIDS = 0, 1, 2  # kinds of observations
+ALL, OWN, CONTRACT, BIDS = 0, 1, 2, 3  # kinds of observations
 MARKS_OF_A_GAME = 7.0
 
 # The record has no holes: NumPy leaves them unset when it copies, and equal positions should have equal bytes.
@@ -174,6 +174,8 @@ def payoff(state: State, seat: int) -> float:
 def observe(state: State, kind: int, i: int) -> float:
     if kind == BIDS:
         return tokens.bidding(state, i)
+    if kind == CONTRACT:
+        return float(tokens.contract(state, i))
     return float(tokens.all_hands(state, i) if kind == ALL else tokens.own_hand(state, i))
 
 
@@ -262,6 +264,7 @@ class Texas42(Game):
         self.observations = {
             "all": (tokens.ALL_TOKENS, tokens.ALL_FEATURES),
             "own": (tokens.OWN_TOKENS, tokens.OWN_FEATURES),
+            "contract": (tokens.CONTRACT_TOKENS, tokens.OWN_FEATURES),
         }
         if auction != "none":
             self.observations["bidding"] = (tokens.BIDDING_NUMBERS,)
