@@ -5,7 +5,8 @@ x black, o white, . empty; the marks are empty points as well:
     3 forbidden as a double three    4 as a double four    6 as an overline
     a allowed, though it looks forbidden                   f five, which wins whatever else it makes
 
-All points without a mark are allowed.
+All points without a mark are allowed. The marks are not cited from a publication: they follow from the definitions in
+docs/games/gomoku.md, and the rule book of the tests must find each of them too.
 """
 
 DIAGRAMS = {

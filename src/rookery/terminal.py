@@ -187,7 +187,7 @@ class Session:
         except (EOFError, RuntimeError, KeyboardInterrupt):  # RuntimeError: standard input is closed
             line = "quit"
         if line == "quit":
-            out.print(f"left at {self.position.text()}", markup=False)
+            out.print(f"left at {self.seen.text()}", markup=False, soft_wrap=True)
             return False
         commands: dict[str, Callable[[], None]] = {
             "moves": lambda: out.print(" ".join(self.position.moves()), markup=False),

@@ -11,6 +11,7 @@ from gomoku_rulebook import DIRECTIONS, RuleBook
 from rookery import load
 from rookery.errors import BadInput
 from rookery.games.gomoku_board import row_and_column
+from rookery.games.gomoku_text import parse_point, point_text
 from rookery.games.position import Position
 from rookery.search.perft import perft
 
@@ -29,7 +30,7 @@ def setup(spec: str, side: str, stones: dict[str, str], rest: str = "- -") -> Po
     rows = [["."] * game.size for _ in range(game.size)]
     for sign, points in stones.items():
         for point in points.split():
-            row, col = divmod(game.parse_point(point), game.size)
+            row, col = divmod(parse_point(game.size, point), game.size)
             rows[game.size - 1 - row][col] = sign
     return game.position(f"{'/'.join(''.join(row) for row in rows)} {side} {rest}")
 
@@ -89,7 +90,7 @@ def test_any_position_without_a_row_is_read_with_the_moves_and_rows_of_the_rule_
     book.stones = {(size - 1 - r, c): sign for r, row in enumerate(rows) for c, sign in enumerate(row) if sign != "."}
     winners = {sign for point, sign in book.stones.items() if any(book.row_wins(point, way) for way in DIRECTIONS)}
     game, text = load("gomoku", size=size, rule=rule), f"{'/'.join(rows)} b - -"
-    if "x" in winners:
+    if "x" in winners or ("o" in winners and not white_may_have_won_last(book)):
         with pytest.raises(BadInput, match="had ended before the last move"):
             game.position(text)
         return
@@ -98,6 +99,17 @@ def test_any_position_without_a_row_is_read_with_the_moves_and_rows_of_the_rule_
     assert position.payoff(1) == ("o" in winners)
     empty = [r * size + c for r in range(size) for c in range(size) if (r, c) not in book.stones]
     assert position.legal().tolist() == ([] if "o" in winners else empty)
+
+
+def white_may_have_won_last(book: RuleBook) -> bool:
+    """Tell whether there is a white stone without which nobody has a row that wins."""
+    for last in [point for point, sign in book.stones.items() if sign == "o"]:
+        del book.stones[last]
+        won = any(book.row_wins(point, way) for point in book.stones for way in DIRECTIONS)
+        book.stones[last] = "o"
+        if not won:
+            return True
+    return False
 
 
 # ---- rows ----------------------------------------------------------------------------------------
@@ -121,7 +133,7 @@ def test_five_win_in_every_line_of_the_board(size, direction):
             if not all(0 <= r < size and 0 <= c < size for r, c in line):
                 continue
             last = (row + col) % 5
-            black = [game.point_text(r * size + c) for k, (r, c) in enumerate(line) if k != last]
+            black = [point_text(size, r * size + c) for k, (r, c) in enumerate(line) if k != last]
             position = setup(game.spec, "b", {"x": " ".join(black)})
             r, c = line[last]
             position.play(r * size + c)
@@ -131,8 +143,8 @@ def test_five_win_in_every_line_of_the_board(size, direction):
 def test_lines_do_not_go_on_at_the_other_edge():
     for size in (5, 9, 15, 20):
         game = load("gomoku", size=size)
-        right = [game.point_text(size + size - 1 - k) for k in range(3)]
-        left = [game.point_text(2 * size + k) for k in range(1, 2)]
+        right = [point_text(size, size + size - 1 - k) for k in range(3)]
+        left = [point_text(size, 2 * size + k) for k in range(1, 2)]
         position = setup(game.spec, "b", {"x": " ".join(right + left)})
         position.play(2 * size)
         assert not position.over
@@ -320,7 +332,17 @@ EMPTY = "/".join(["....."] * 5)
     ("gomoku:size=5", f"{EMPTY} b - A1", r"A1 in .* should be a white stone, as a last move"),
     ("gomoku:size=5", f"{EMPTY[:-5]}xo... b - A1", r"A1 in .* should be a white stone, as a last move"),
     ("gomoku:size=5", f"{EMPTY[:-5]}xo... b - A1,A1", r"at most 7 different points"),
-    ("gomoku:size=5", f"{EMPTY} b - F1", r"'F1' is no square of the board; squares are a1..e5"),
+    ("gomoku:size=5", f"{EMPTY} b - F1", r"'F1' is no point of the board; points are A1..E5"),
+    ("gomoku:size=5", f"{EMPTY[:-5]}xo... b - \u212a1", r"is no point of the board"),
+    ("gomoku:size=5", f"{EMPTY[:-5]}xo... b - B1,", r"'B1,' in .* should be at most 7 different points"),
+    ("gomoku:size=5", f"xoxox/oxoxo{EMPTY[11:]} w - A5,B5,C5,D5,E5,A4,B4,C4", r"at most 7 different points"),
+    ("gomoku:size=6", f"ooooo.{'/......' * 4}/x....o b - F1", r"the game had ended before the last move"),
+    ("gomoku:size=6", f"ooooo.{'/......' * 4}/.ooooo b - -", r"the game had ended before the last move"),
+    ("gomoku:size=6,rule=standard", f"xxxxxx{'/......' * 5} w - A6", r"the game had ended before the last move"),
+    ("gomoku:size=7,rule=caro", f"oxxxxxo{'/.......' * 6} b - A7", r"the game had ended before the last move"),
+    ("gomoku:size=6,rule=renju", f"xxxxxx{'/......' * 5} w forbidden A6", r"the game had ended before the last move"),
+    ("gomoku:size=6,rule=renju", f"xxxxxx{'/......' * 4}/ooooox w forbidden C6", r"had ended before the last move"),
+    ("gomoku:size=6,rule=renju", f"xxxxxx{'/......' * 4}/xxxxx. w - A1", r"the game had ended before the last move"),
     ("gomoku:size=5,opening=swap2", f"{EMPTY} b choose -", r"in this phase there are 3 or 5 stones"),
     ("gomoku:size=5,opening=swap2", f"{EMPTY[:-5]}xx... b place -", r"in this phase there are 0..4 stones"),
     ("gomoku:size=5,opening=swap2", f"{EMPTY[:-5]}xo... w place -", r"in this phase there are 0..4 stones"),
@@ -350,12 +372,24 @@ def test_bad_moves_are_refused_with_what_is_allowed():
     position = play_all("gomoku:size=5,opening=swap2", "A1 B1 C1")
     with pytest.raises(BadInput, match=r"'D1': now a choice is to be made, one of black, white, more"):
         position.play("D1")
+    position.play("more")
+    position.play("D1")
+    position.play("E1")
+    with pytest.raises(BadInput, match=r"'A2': now a choice is to be made, one of black, white \(in"):
+        position.play("A2")
     position.play("white")
     with pytest.raises(BadInput, match=r"'A1' is not legal"):
         position.play("A1")
     with pytest.raises(BadInput, match=r"'black' is not legal"):
         position.play("black")
-    with pytest.raises(BadInput, match=r"'black' is no square of the board"):
+    with pytest.raises(BadInput, match=r"'black' is no point of the board"):
         load("gomoku:size=5").start().play("black")
-    with pytest.raises(BadInput, match=r"'F1' is no square of the board; squares are a1..e5"):
+    with pytest.raises(BadInput, match=r"'F1' is no point of the board; points are A1..E5"):
         position.play("F1")
+
+
+def test_rows_that_share_the_last_stone_are_read():
+    stones = "C3 D3 E3 F3 G3 C4 C5 C6 C7"
+    assert setup("gomoku:size=9", "b", {"o": stones}, "- C3").payoff(1) == 1
+    assert setup("gomoku:size=9", "b", {"o": stones}).payoff(1) == 1
+    assert not setup("gomoku:size=9,rule=standard", "b", {"o": "B3 C3 D3 E3 F3 G3"}, "- D3").over

@@ -10,7 +10,8 @@ from gomoku_rulebook import RuleBook
 from rookery import load
 from rookery.errors import BadInput
 from rookery.games.game import Game
-from rookery.games.gomoku import forbidden_points, lay_stones
+from rookery.games.gomoku import forbidden_points
+from rookery.games.gomoku_board import lay_stones
 from rookery.games.gomoku_renju import pop, push
 from rookery.games.position import Position
 
@@ -125,6 +126,34 @@ def compare_on_random_positions(seeds: range, size: int) -> int:
 def test_forbidden_points_match_the_recursive_definition_on_random_positions():
     assert compare_on_random_positions(range(60), 9) >= 2
     assert compare_on_random_positions(range(100, 110), 15) >= 2
+
+
+DEEP = (
+    "o..o..o.......o/x.....x.x.....x/...x.x...x.x.../.xxxxx...x..xxx/...x..xxxxxxx.x/xxxx.x...x...x./.x.x...x.x...../"
+    "......x.x.x..../.........x.x.../..oxx.......x.x/..oox....x..xx./xox.x..o.xx..xx/x..xx.x......../....xo.x..x.x.x/"
+    "xxxx..oxx..xxo."
+)
+"""made so that whether a point is forbidden depends on many others in turn"""
+
+
+def test_forbidden_points_match_the_definition_where_it_turns_back_on_itself_ten_times():
+    book = book_of(15, DEEP)
+    assert forbidden_points(set_up(load("gomoku:rule=renju"), DEEP)) == name_points(book.forbidden())
+    assert book.deepest >= 10
+
+
+def test_the_key_tells_a_game_lost_by_a_forbidden_move():
+    rows = [".........", "....x....", "....x....", "....x....", ".xxxx....", *["........."] * 4]
+    game, board = load("gomoku:size=9,rule=renju"), "/".join(rows)
+    lost, going_on = game.position(f"{board} w forbidden E5"), game.position(f"{board} w - B5")
+    assert (lost.over, going_on.over) == (True, False)
+    assert lost.key != going_on.key
+
+
+def test_a_last_move_of_white_is_not_judged_as_one_of_black():
+    rows = [".........", "....x....", "....x....", "....x....", ".xxxo....", *["........."] * 4]
+    text = f"{'/'.join(rows)} b - E5"
+    assert load("gomoku:size=9,rule=renju").position(text).text() == text
 
 
 @pytest.mark.slow

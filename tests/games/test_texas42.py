@@ -217,6 +217,18 @@ def test_vector_24_voids_sizes_and_worlds(plays, viewer, sizes, voids, worlds):
     assert count_worlds(position.seen_by(viewer)) == worlds
 
 
+def test_vector_25_two_worlds_when_three_tiles_are_left():
+    seen = load("texas42").position(
+        "blanks 0 1-1,2-1,3-2,4-4,5-1,6-4,6-5/?/?/? 1-1,6-1,4-1,0-0,5-3,6-5,3-0,5-2,2-0,5-0,4-2,2-1,"
+        "3-1,4-3,3-2,4-0,1-0,5-4,5-5,6-4,6-6,6-2,6-3,5-1"
+    )
+    pool = pairs("2-2 3-3 6-0")
+    barred = [{tile for suit in shown for tile in suit_tiles("blanks", suit)} for shown in texas42.voids(seen)]
+    allowed = [[tile for tile in pool if tile not in barred[seat]] for seat in (1, 2, 3)]
+    assert allowed == [pairs("2-2 6-0"), pairs("2-2 3-3"), pairs("2-2 3-3")]
+    assert count_worlds(seen) == 2
+
+
 def value_to_go(position: Position) -> int:
     """Points still to come, team 0 minus team 1, by trying everything."""
     if position.over:
@@ -333,3 +345,11 @@ def test_the_key_forgets_the_order_of_finished_tricks_but_not_points_or_voids():
     assert order.text() != swapped.text()
     in_hand = game.set_up(hands, 9, 0, ["6-6", "6-4", "6-3", "6-2", "5-5", "5-4", "5-3", "1-0"])
     assert in_hand.key != order.key
+
+
+def test_the_key_tells_whose_team_has_to_take_the_bid():
+    game = load("texas42", bid=30)
+    one = game.set_up([None] * 4, "no-trump", 0, ["6-6", "6-5", "6-4", "6-3"])
+    two = game.set_up([None] * 4, "no-trump", 1, ["6-5", "6-4", "6-3", "6-6"])
+    assert (one.mover, texas42.points(one), texas42.voids(one)) == (two.mover, texas42.points(two), texas42.voids(two))
+    assert one.key != two.key

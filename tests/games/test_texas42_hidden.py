@@ -44,10 +44,11 @@ def test_dealing_hidden_tiles_anew_changes_nothing_a_seat_sees(seed):
             seen, again = position.seen_by(viewer), other.seen_by(viewer)
             assert seen.states.tobytes() == again.states.tobytes()
             assert (seen.text(), seen.draw(), seen.key) == (again.text(), again.draw(), again.key)
-            for kind in ("all", "own"):
+            for kind in ("all", "own", "contract"):
                 assert (seen.observe(kind) == again.observe(kind)).all()
             if viewer == position.mover:
                 assert (position.observe("own") == other.observe("own")).all()
+                assert (position.observe("contract") == other.observe("contract")).all()
         legal = position.legal()
         position.play(int(legal[choice % len(legal)]))
     assert differing > 50
@@ -65,7 +66,7 @@ def test_dealing_hidden_tiles_anew_changes_nothing_a_bidder_sees():
             other = game.set_up(anew, None, 0, [], bids)
             assert other.text() != position.text()
             assert position.seen_by(viewer).states.tobytes() == other.seen_by(viewer).states.tobytes()
-            for kind in ("own", "bidding"):
+            for kind in ("own", "contract", "bidding"):
                 assert (position.observe(kind) == other.observe(kind)).all()
             bids.append(str(rng.choice(position.moves())))
             position.play(bids[-1])
@@ -104,6 +105,23 @@ def test_a_seat_whose_hand_is_hidden_has_no_legal_slots():
         seen.play(0)
 
 
+def test_a_tile_played_for_a_hidden_hand_is_refused_because_the_hand_is_hidden():
+    seen = load("texas42").set_up(texas42.deal(42), 6, 0).seen_by(1)
+    with pytest.raises(BadInput) as error:
+        seen.play("2-2")
+    assert str(error.value).startswith("move '2-2': the hand of South is hidden; only its played tiles are known here")
+
+
+def test_a_drawing_shows_as_many_unknown_tiles_as_a_hidden_hand_still_holds():
+    seen = load("texas42").set_up(texas42.deal(42), 6, 0, ["2-2", "4-2"]).seen_by(2)
+    assert seen.draw().splitlines()[1:] == [
+        "  South 2-2 | ? ? ? ? ? ?",
+        "  West  4-2 | ? ? ? ? ? ?",
+        "> North     | 1-0 1-1 2-1 4-3 5-2 6-4 6-5",
+        "  East      | ? ? ? ? ? ? ?",
+    ]
+
+
 def test_hidden_tiles_are_marked_unknown_in_the_tokens():
     position = load("texas42").start(3)
     seen, whole = position.seen_by(0).observe("all"), position.observe("all")
@@ -124,6 +142,7 @@ def test_a_person_at_the_terminal_is_shown_the_own_hand_only(capsys):
     lines = iter(["board", "text", "moves", "9-9", hidden[0], "quit"])
     Session(position, 0, 0, lambda prompt: next(lines)).run()
     shown = capsys.readouterr()
-    before_leaving = shown.out.partition("left at")[0] + shown.err.replace(f"{hidden[0]!r}", "").replace("like 6-4", "")
-    assert "2-0" in before_leaving
-    assert [tile for tile in hidden if tile in before_leaving] == []
+    told = shown.out + shown.err.replace(f"{hidden[0]!r}", "").replace("like 6-4", "")
+    assert "2-0" in told
+    assert [tile for tile in hidden if tile in told] == []
+    assert shown.out.splitlines()[-1] == f"left at {position.seen_by(0).text()}"

@@ -20,7 +20,7 @@ GOOD = "sixes 0 {} -".format(
     [
         (("sixes", "sevens"), "'sevens'", "blanks, ones"),
         (("sixes", "10"), "'10'", "0..9"),
-        (("sixes", "-"), "no declaration", "blanks, ones"),
+        (("sixes", "-"), "a declaration is missing", "blanks, ones"),
         (("sixes 0", "sixes 4"), "'4'", "0..3"),
         (("sixes 0", "sixes"), "'sixes 0-0", "4 parts: declaration"),
         (("0-0,", "0-7,"), "'0-7'", "0-0..6-6"),
@@ -61,11 +61,63 @@ def test_a_bad_set_up_is_named_with_what_is_allowed(hands, plays, named, allowed
     assert allowed in str(error.value)
 
 
-def test_plays_with_which_no_deal_agrees_are_refused():
-    doubles = [f"{pip}-{pip}" for pip in range(7)]
-    message = "no deal agrees with the plays: seats 1 and 2 and 3 must hold 18 more tiles of 3-0,3-1"
-    with pytest.raises(BadInput, match=message):
-        load("texas42").set_up([doubles, None, None, None], "no-trump", 0, ["6-6", "1-0", "2-0", "2-1"])
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"hands": None}, "hands must be a list, not None"),
+        ({"hands": 5}, "hands must be a list, not 5"),
+        ({"hands": {0: [1]}}, "hands must be a list, not {0: [1]}"),
+        ({"hands": "????"}, "hands must be a list, not '????'"),
+        ({"hands": [1, 2, 3, 4]}, "the hand of seat 0, unless it is None, must be a list, not 1"),
+        ({"hands": [None, "6-6,5-5", None, None]}, "the hand of seat 1, unless it is None, must be a list, not '6-6,5"),
+        ({"plays": None}, "plays must be a list, not None"),
+        ({"plays": "6-6"}, "plays must be a list, not '6-6'"),
+        ({"plays": {"6-6"}}, "plays must be a list, not {'6-6'}"),
+        ({"bids": None}, "bids must be a list, not None"),
+        ({"bids": "pass"}, "bids must be a list, not 'pass'"),
+    ],
+)
+def test_what_is_no_list_is_refused_by_its_name(arguments, named):
+    with pytest.raises(BadInput) as error:
+        load("texas42").set_up(**({"hands": [None] * 4, "declaration": 6} | arguments))
+    assert named in str(error.value)
+
+
+def test_hands_and_plays_may_be_anything_that_gives_its_items_in_order():
+    game, hands = load("texas42"), texas42.deal(42)
+    lists = game.set_up(hands, 6, 0, ["2-2", "4-2"])
+    generated = game.set_up((iter(hand) for hand in hands), 6, 0, (tile for tile in ("2-2", "4-2")))
+    assert generated.text() == lists.text()
+
+
+@pytest.mark.parametrize("seed", [None, -1, 2**63, "42", 1.5, True])
+def test_a_bad_seed_of_a_deal_is_named_with_what_is_allowed(seed):
+    with pytest.raises(BadInput) as error:
+        texas42.deal(seed)
+    assert str(error.value) == f"seed must be a whole number in 0..{2**63 - 1}, not {seed!r}"
+
+
+@pytest.mark.parametrize(
+    ("hand", "plays", "message"),
+    [
+        ("6-6 5-5 4-4 3-3 2-2 1-1 0-0", "6-6 1-0 2-0 2-1", "seats 1 and 2 and 3 must hold 18 more tiles of 3-0,3-1,"),
+        (
+            "6-6 5-5 4-4 3-3 0-0 1-0 1-1",
+            "6-6 2-0 6-5 6-4 5-5 2-1 5-4 5-3 4-4 2-2 4-3 4-2",
+            "seat 1 must hold 4 more tiles of 3-0,3-1,3-2",
+        ),
+        (
+            "6-6 5-5 4-4 6-5 6-4 5-4 6-3",
+            "6-6 5-0 5-1 6-2 5-5 4-1 3-1 5-2 4-4 3-0 2-0 4-3",
+            "seats 1 and 2 must hold 8 more tiles of 0-0,1-0,1-1,2-1,2-2,3-2,3-3",
+        ),
+    ],
+)
+def test_plays_with_which_no_deal_agrees_are_refused(hand, plays, message):
+    game, hands = load("texas42"), [hand.split(), None, None, None]
+    with pytest.raises(BadInput, match=f"no deal agrees with the plays: {message}"):
+        game.set_up(hands, "no-trump", 0, plays.split())
+    game.set_up(hands, "no-trump", 0, plays.split()[:-4])
 
 
 @pytest.mark.parametrize(
@@ -95,8 +147,8 @@ def test_a_bad_option_is_named_with_what_is_allowed(spec, named, allowed):
         ("6-7", "'6-7'", "a tile like 6-4"),
         ("30", "'30'", "a tile like 6-4"),
         ("3-3", "'3-3'", "South was not dealt that tile, but 2-2"),
-        (7, "7", "legal: 2-2"),
-        (-1, "-1", "legal: 2-2"),
+        (7, "7", "whole number in 0..6"),
+        (-1, "-1", "whole number in 0..6"),
     ],
 )
 def test_a_bad_move_is_named_with_what_is_allowed(move, named, allowed):

@@ -14,7 +14,7 @@ actions beyond the points stand for these choices. Stones are laid in turns of b
 
 The stones lie in the frame of `gomoku_board`; empty points are kept a second time as the bits of consecutive words, so
 that listing them gives the actions. Of the moves made, the last seven are kept, 9 bits each: enough to tell the last
-eight boards.
+eight boards. Texts are written and read in `gomoku_text`.
 """
 
 from __future__ import annotations
@@ -28,23 +28,32 @@ from rookery.games.bits import Word
 from rookery.games.game import Game, Symmetries, register
 from rookery.games.gomoku_board import (
     BLACK,
+    BLACK_WON,
+    CHOOSE,
+    DRAWN,
+    FORBIDDEN,
     FRAME,
     LARGEST,
     MARGIN,
+    ON,
+    PLACE,
+    PLAY,
+    REMEMBERED,
     RENJU,
     RULES,
     SMALLEST,
     WHITE,
-    flip_stone,
-    has_six,
+    WHITE_WON,
     has_stone,
-    has_won,
     lines_through,
+    moved_lately,
+    point_is_empty,
+    put_stone,
     row_and_column,
     square_symmetries,
     wins,
 )
-from rookery.games.notation import parse_grid, parse_square, square_text
+from rookery.games.gomoku_text import parse_point, parse_position, point_text, position_text, rows_of
 from rookery.games.options import one_of, whole_number
 from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import number, scramble
@@ -54,11 +63,6 @@ WORDS = (LARGEST * LARGEST + 63) // 64
 OPENINGS = ("none", "swap2")
 TAKE_BLACK, TAKE_WHITE, MORE = 0, 1, 2  # choices of the opening, counted from the number of points
 CHOICES = ("black", "white", "more")
-PLAY, PLACE, CHOOSE = 0, 1, 2  # phases: the game itself; the opening's stones; the opening's choices
-ON, BLACK_WON, WHITE_WON, DRAWN, FORBIDDEN = 0, 1, 2, 3, 4  # results; FORBIDDEN: White has won by Black's move
-REMEMBERED = 7
-MOVE_BITS, MOVE_MASK = 9, 511
-RECENT_MASK = uint64((1 << REMEMBERED * MOVE_BITS) - 1)
 FEW, MANY = 0, 1
 STEPS = REMEMBERED + 1
 
@@ -79,25 +83,6 @@ STATE = np.dtype(
     ],
     align=True,
 )
-
-
-@njit(cache=True, nogil=True)
-def put_stone(state: State, point: int) -> None:
-    """Lay a stone of the next colour and remember the move."""
-    row, col = row_and_column(state, point)
-    flip_stone(state, state.colour, row, col)
-    state.empty[point >> 6] &= ~(uint64(1) << uint64(point & 63))
-    state.left -= 1
-    state.recent = ((state.recent << uint64(MOVE_BITS)) | uint64(point + 1)) & RECENT_MASK
-
-
-@njit(cache=True, nogil=True)
-def lay_stones(state: State, signs: np.ndarray) -> None:
-    """Lay stones on an empty board: `signs` [points] holds 0 for none, 1 for black, 2 for white."""
-    for point in range(signs.shape[0]):
-        if signs[point] > 0:
-            state.colour = signs[point] - 1
-            put_stone(state, point)
 
 
 @njit(cache=True, nogil=True)
@@ -122,21 +107,6 @@ def choose(state: State, choice: int) -> None:
     state.black_seat = seat if choice == TAKE_BLACK else 1 - seat
     state.gomoku_mover = 1 - state.black_seat  # White goes on
     state.phase = PLAY
-
-
-@njit(cache=True, nogil=True)
-def point_is_empty(state: State, point: int) -> bool:
-    """Tell whether a point has no stone."""
-    return bool((state.empty[point >> 6] >> uint64(point & 63)) & uint64(1))
-
-
-@njit(cache=True, nogil=True)
-def moved_lately(state: State, point: int, moves: int) -> bool:
-    """Tell whether a point is among the last so many moves."""
-    for i in range(moves):
-        if (state.recent >> uint64(MOVE_BITS * i)) & uint64(MOVE_MASK) == uint64(point + 1):
-            return True
-    return False
 
 
 # ---- the contract --------------------------------------------------------------------------------
@@ -266,15 +236,6 @@ def key(state: State) -> Word:
 
 # ---- for people ----------------------------------------------------------------------------------
 
-PHASE_WORDS = {  # phase, seat that plays Black, whether Black has lost by a forbidden move
-    "-": (PLAY, 0, False),
-    "forbidden": (PLAY, 0, True),
-    "place": (PLACE, 0, False),
-    "choose": (CHOOSE, 0, False),
-    "swapped": (PLAY, 1, False),
-    "swapped-forbidden": (PLAY, 1, True),
-}
-
 
 @register
 class Gomoku(Game):
@@ -303,132 +264,27 @@ class Gomoku(Game):
     def seat_name(self, seat: Seat) -> str:
         return ("First", "Second")[seat] if self.opening == "swap2" else ("Black", "White")[seat]
 
-    # -- positions as text --
-
-    def rows(self, state: State) -> list[str]:
-        """Return the rows as text, the top one first."""
-        black, white = ([int(word) >> MARGIN for word in stones[MARGIN:]] for stones in state["stones"])
-        return [
-            "".join(".xo"[(black[row] >> col & 1) + 2 * (white[row] >> col & 1)] for col in range(self.size))
-            for row in reversed(range(self.size))
-        ]
-
-    def recent_moves(self, state: State) -> list[Action]:
-        """Return the moves the state remembers, the last one last."""
-        moves = [(int(state["recent"]) >> MOVE_BITS * i & MOVE_MASK) - 1 for i in range(REMEMBERED)]
-        return [move for move in reversed(moves) if move >= 0]
-
     def text(self, state: State) -> str:
-        status = int(state["phase"]), int(state["black_seat"]), bool(state["result"] == FORBIDDEN)
-        word = next(word for word, meaning in PHASE_WORDS.items() if meaning == status)
-        moves = ",".join(self.move_text(state, move) for move in self.recent_moves(state))
-        return " ".join(["/".join(self.rows(state)), "bw"[state["colour"]], word, moves or "-"])
+        return position_text(state)
 
     def parse(self, text: str, state: State) -> None:
-        parts = text.split()
-        if len(parts) != 4:
-            form = "the rows from the top, the colour of the next stone (b or w), the phase and the last moves"
-            raise BadInput(f"position {text!r} of gomoku should have four parts: {form}")
-        board, side, word, moves = parts
-        if side not in ("b", "w"):
-            raise BadInput(f"{side!r} in {text!r} should be b or w, the colour of the next stone")
-        words = [word for word in PHASE_WORDS if self.has_phase(word)]
-        if word not in words:
-            raise BadInput(f"{word!r} in {text!r} should be a phase of {self.spec}: {', '.join(words)}")
-        start(state, 0)
-        grid = parse_grid(board, self.size, self.size, ".xo")
-        lay_stones(state, np.array([".xo".index(sign) for row in reversed(grid) for sign in row]))
-        state["colour"] = "bw".index(side)
-        state["phase"], state["black_seat"], forbidden = PHASE_WORDS[word]
-        state["recent"] = self.parse_recent(text, moves, state)
-        if state["phase"] == PLAY:
-            state["gomoku_mover"] = int(state["black_seat"]) ^ int(state["colour"])
-            self.judge(text, state, forbidden)
-        else:
-            self.parse_opening(text, state)
-
-    def has_phase(self, word: str) -> bool:
-        """Tell whether a phase can occur with these options."""
-        phase, black_seat, forbidden = PHASE_WORDS[word]
-        opening = phase != PLAY or black_seat == 1
-        return (self.opening == "swap2" or not opening) and (self.rule == "renju" or not forbidden)
-
-    def parse_recent(self, text: str, moves: str, state: State) -> int:
-        """Read the last moves, whose colours must alternate up to the stone before the next."""
-        points = [] if moves == "-" else [self.parse_point(move) for move in moves.split(",")]
-        if len(points) > REMEMBERED or len(set(points)) < len(points):
-            raise BadInput(f"{moves!r} in {text!r} should be at most {REMEMBERED} different points, joined by ','")
-        recent, colour = 0, int(state["colour"])
-        for i, point in enumerate(reversed(points)):
-            colour = 1 - colour
-            if not has_stone(state, colour, *divmod(point, self.size)):
-                wanted = ("black", "white")[colour]
-                raise BadInput(f"{self.point_text(point)} in {text!r} should be a {wanted} stone, as a last move")
-            recent |= (point + 1) << MOVE_BITS * i
-        return recent
-
-    def parse_opening(self, text: str, state: State) -> None:
-        """Check a position of the opening and find who is to move."""
-        stones = self.points - int(state["left"])
-        blacks = sum(row.count("x") for row in self.rows(state))
-        placing = state["phase"] == PLACE
-        allowed = range(5) if placing else (3, 5)
-        if stones not in allowed or blacks != (stones + 1) // 2 or state["colour"] != stones % 2:
-            form = "0..4 stones" if placing else "3 or 5 stones"
-            raise BadInput(f"position {text!r}: in this phase there are {form}, laid in turns of black and white")
-        state["gomoku_mover"] = (stones >= 3) if placing else (stones == 3)
-
-    def judge(self, text: str, state: State, forbidden: bool) -> None:
-        """Set the result of a position outside the opening; refuse one that no game can reach."""
-        side = int(state["colour"])
-        rows = [bool(has_won(state, colour)) for colour in (BLACK, WHITE)]
-        if rows[side] or (forbidden and rows[WHITE]):
-            raise BadInput(f"position {text!r}: the game had ended before the last move")
-        if self.rule == "renju" and not rows[BLACK]:
-            self.judge_forbidden(text, state, forbidden)
-        elif forbidden:
-            raise BadInput(f"position {text!r}: a move that makes five is not forbidden")
-        if rows[1 - side]:
-            state["result"] = (BLACK_WON, WHITE_WON)[1 - side]
-        elif forbidden:
-            state["result"] = FORBIDDEN
-        elif state["left"] == 0:
-            state["result"] = DRAWN
-
-    def judge_forbidden(self, text: str, state: State, forbidden: bool) -> None:
-        """Check that a position is called forbidden exactly if its last move was, as far as it tells."""
-        last = self.recent_moves(state)[-1:] if state["colour"] == WHITE else []
-        lost = [point for point in last if renju.is_forbidden(state, *divmod(point, self.size))]
-        if forbidden and not lost:
-            raise BadInput(f"position {text!r}: its last move, which should be named, is not a forbidden move of Black")
-        if not forbidden and (lost or has_six(state, BLACK)):
-            raise BadInput(f"position {text!r}: Black has made a forbidden move, so its phase should be forbidden")
+        parse_position(text, state, self.spec)
 
     def draw(self, state: State) -> str:
         signs = str.maketrans(".xo", "·●○")
-        lines = [f"{self.size - i:2d} {' '.join(row)}".translate(signs) for i, row in enumerate(self.rows(state))]
-        return "\n".join([*lines, "   " + " ".join(self.point_text(col)[0] for col in range(self.size))])
-
-    # -- moves as text --
-
-    def point_text(self, point: int) -> str:
-        """Write a point: H8 is column H, row 8 from the bottom."""
-        return square_text(*divmod(point, self.size)).upper()
-
-    def parse_point(self, text: str) -> int:
-        """Read a point."""
-        row, col = parse_square(text, self.size, self.size)
-        return row * self.size + col
+        lines = [f"{self.size - i:2d} {' '.join(row)}".translate(signs) for i, row in enumerate(rows_of(state))]
+        return "\n".join([*lines, "   " + " ".join(point_text(self.size, col)[0] for col in range(self.size))])
 
     def move_text(self, state: State, action: Action) -> str:
-        return CHOICES[action - self.points] if action >= self.points else self.point_text(action)
+        return CHOICES[action - self.points] if action >= self.points else point_text(self.size, action)
 
     def parse_move(self, state: State, text: str) -> Action:
         if self.opening == "swap2" and text in CHOICES:
             return self.points + CHOICES.index(text)
         if state["phase"] == CHOOSE:
-            raise BadInput(f"move {text!r}: now a choice is to be made, one of {', '.join(CHOICES)}")
-        return self.parse_point(text)
+            choices = ", ".join(CHOICES[: MORE + int(state["gomoku_mover"])])
+            raise BadInput(f"move {text!r}: now a choice is to be made, one of {choices}")
+        return parse_point(self.size, text)
 
     def symmetries(self) -> Symmetries:
         """The 8 symmetries of the square; the opening's choices stay what they are."""
@@ -450,7 +306,7 @@ def forbidden_points(position: Position) -> dict[str, str]:
     empty = [point for point in range(game.points) if point_is_empty(state, point)]
     verdicts = {point: int(renju.verdict_at(state, *divmod(point, game.size))) for point in empty}
     return {
-        game.point_text(point): renju.VERDICTS[verdict]
+        point_text(game.size, point): renju.VERDICTS[verdict]
         for point, verdict in verdicts.items()
         if verdict not in (renju.ALLOWED, renju.FIVE)
     }

@@ -1,4 +1,4 @@
-"""The board of Gomoku: stones as bits in a frame, the lines through a point, and what wins.
+"""The board of Gomoku: stones as bits in a frame, the lines through a point, what wins, and the last moves.
 
 The stones of a colour are 32 words of 32 bits. The point in row r and column c is bit c + MARGIN of word r + MARGIN, so
 even 20 x 20 points lie inside a margin of six empty rows and columns, and lines are read past the edge without asking
@@ -23,6 +23,12 @@ FRAME = LARGEST + 2 * MARGIN
 BLACK, WHITE = 0, 1
 FREESTYLE, STANDARD, RENJU, CARO = 0, 1, 2, 3
 RULES = ("freestyle", "standard", "renju", "caro")
+
+PLAY, PLACE, CHOOSE = 0, 1, 2  # phases: the game itself; the opening's stones; the opening's choices
+ON, BLACK_WON, WHITE_WON, DRAWN, FORBIDDEN = 0, 1, 2, 3, 4  # results; FORBIDDEN: White has won by Black's move
+REMEMBERED = 7
+MOVE_BITS, MOVE_MASK = 9, 511
+RECENT_MASK = uint64((1 << REMEMBERED * MOVE_BITS) - 1)
 
 DIRECTIONS = 4
 ROW_STEP = np.array([0, 1, 1, -1])
@@ -147,4 +153,41 @@ def has_six(state: State, colour: int) -> bool:
             lines = lines_through(state, colour, row, col)
             if has_stone(state, colour, row, col) and sixes_in(lines) != uint64(0):
                 return True
+    return False
+
+
+# ---- moves ---------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def put_stone(state: State, point: int) -> None:
+    """Lay a stone of the next colour and remember the move."""
+    row, col = row_and_column(state, point)
+    flip_stone(state, state.colour, row, col)
+    state.empty[point >> 6] &= ~(uint64(1) << uint64(point & 63))
+    state.left -= 1
+    state.recent = ((state.recent << uint64(MOVE_BITS)) | uint64(point + 1)) & RECENT_MASK
+
+
+@njit(cache=True, nogil=True)
+def lay_stones(state: State, signs: np.ndarray) -> None:
+    """Lay stones on an empty board: `signs` [points] holds 0 for none, 1 for black, 2 for white."""
+    for point in range(signs.shape[0]):
+        if signs[point] > 0:
+            state.colour = signs[point] - 1
+            put_stone(state, point)
+
+
+@njit(cache=True, nogil=True)
+def point_is_empty(state: State, point: int) -> bool:
+    """Tell whether a point has no stone."""
+    return bool((state.empty[point >> 6] >> uint64(point & 63)) & uint64(1))
+
+
+@njit(cache=True, nogil=True)
+def moved_lately(state: State, point: int, moves: int) -> bool:
+    """Tell whether a point is among the last so many moves."""
+    for i in range(moves):
+        if (state.recent >> uint64(MOVE_BITS * i)) & uint64(MOVE_MASK) == uint64(point + 1):
+            return True
     return False

@@ -177,7 +177,8 @@ def pop(stack: Stack) -> tuple[Stack, int]:
 def is_double_three(state: State, row: int, col: int) -> bool:
     """Tell whether a black stone that makes no five, overline or double four makes two threes.
 
-    Leaves the board as it was. A frame holds where a point was left: slot, steps to the next point, threes so far.
+    Leaves the board as it was. A frame holds where a point was left: slot, steps to the next point, threes so far. The
+    stack limits only how deep this goes: below DEEPEST added stones, one that may be a double three counts as allowed.
     """
     stack = (uint64(0), uint64(0), uint64(0), uint64(0))
     depth = slot = threes = 0

@@ -16,9 +16,9 @@ def square_text(row: int, col: int) -> str:
 
 def parse_square(text: str, rows: int, cols: int) -> tuple[int, int]:
     """Read a square of a board into (row, column), both from 0."""
-    match = re.fullmatch(r"([a-z])([1-9][0-9]?)", text.strip().lower(), re.ASCII)
+    match = re.fullmatch(r"([a-zA-Z])([1-9][0-9]?)", text.strip(), re.ASCII)
     if match:
-        row, col = int(match[2]) - 1, LETTERS.index(match[1])
+        row, col = int(match[2]) - 1, LETTERS.index(match[1].lower())
         if row < rows and col < cols:
             return row, col
     raise BadInput(f"{text!r} is no square of the board; squares are a1..{square_text(rows - 1, cols - 1)}")

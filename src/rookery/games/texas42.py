@@ -64,7 +64,7 @@ from rookery.games.texas42_tiles import deal as deal
 
 FIRST_BID = HAND - PASS  # bid b is action FIRST_BID + b
 FIRST_NAME = HAND + auction.LAST_BID  # declaration d is action FIRST_NAME + d
-ALL, OWN, BIDS = 0, 1, 2  # kinds of observations
+ALL, OWN, CONTRACT, BIDS = 0, 1, 2, 3  # kinds of observations
 MARKS_OF_A_GAME = 7.0
 
 # The record has no holes: NumPy leaves them unset when it copies, and equal positions should have equal bytes.
@@ -174,6 +174,8 @@ def payoff(state: State, seat: int) -> float:
 def observe(state: State, kind: int, i: int) -> float:
     if kind == BIDS:
         return tokens.bidding(state, i)
+    if kind == CONTRACT:
+        return float(tokens.contract(state, i))
     return float(tokens.all_hands(state, i) if kind == ALL else tokens.own_hand(state, i))
 
 
@@ -255,31 +257,31 @@ class Texas42(Game):
         bid: int = 0,
         mark_limit: int = MOST_MARKS,
     ):
-        self.auction = one_of("option auction of texas42", auction, AUCTIONS)
-        self.first = whole_number("option first of texas42", first, 0, SEATS - 1)
-        self.mark_limit = whole_number("option mark_limit of texas42", mark_limit, 1, MOST_MARKS)
-        self.bid = whole_number("option bid of texas42", bid, 0, ALL_POINTS)
-        if 0 < self.bid < LEAST_POINTS:
-            raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
-        self.declaration = declaration if declaration == "any" else DECLARATIONS[self.read_option(declaration)]
-        self.check_together()
+        self.read_options(auction, declaration, first, bid, mark_limit)
         self.actions = HAND if auction == "none" else FIRST_NAME + len(DECLARATIONS)
         self.most_legal = HAND if auction == "none" else 15  # a first bid: pass, twelve of points, two of marks
         self.longest = TILES if auction == "none" else SEATS + 1 + TILES
         self.observations = {
             "all": (tokens.ALL_TOKENS, tokens.ALL_FEATURES),
             "own": (tokens.OWN_TOKENS, tokens.OWN_FEATURES),
+            "contract": (tokens.CONTRACT_TOKENS, tokens.OWN_FEATURES),
         }
         if auction != "none":
             self.observations["bidding"] = (tokens.BIDDING_NUMBERS,)
 
-    @staticmethod
-    def read_option(declaration: str | int) -> int:
-        """Read the option `declaration`."""
+    def read_options(self, auction: str, declaration: str | int, first: int, bid: int, mark_limit: int) -> None:
+        """Check the options and keep them."""
+        self.auction = one_of("option auction of texas42", auction, AUCTIONS)
+        self.first = whole_number("option first of texas42", first, 0, SEATS - 1)
+        self.mark_limit = whole_number("option mark_limit of texas42", mark_limit, 1, MOST_MARKS)
+        self.bid = whole_number("option bid of texas42", bid, 0, ALL_POINTS)
+        if 0 < self.bid < LEAST_POINTS:
+            raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
         try:
-            return read_declaration(declaration)
+            self.declaration = "any" if declaration == "any" else DECLARATIONS[read_declaration(declaration)]
         except BadInput as error:
             raise BadInput(f"option declaration of texas42: {error}; or any, drawn with the deal") from None
+        self.check_together()
 
     def check_together(self) -> None:
         """Refuse options that would have no effect beside the others."""
@@ -382,7 +384,7 @@ class Texas42(Game):
                 return FIRST_NAME + DECLARATIONS.index(text)
             if text in auction.BID_TEXTS[PASS:]:
                 return FIRST_BID + auction.BID_TEXTS.index(text)
-        seat = int(state["texas42_mover"])
+        name = self.seat_name(int(state["texas42_mover"]))
         slots = {self.move_text(state, slot): slot for slot in range(HAND)}
         if text in slots:
             return slots[text]
@@ -393,4 +395,6 @@ class Texas42(Game):
             raise BadInput(f"{text!r} is no move of texas42; moves are a tile like 6-4{others}") from None
         if tile_text(tile) in slots:
             return slots[tile_text(tile)]
-        raise BadInput(f"move {text!r}: {self.seat_name(seat)} was not dealt that tile, but {', '.join(slots)}")
+        if state["tiles"][state["texas42_mover"], 0] == NO_TILE:
+            raise BadInput(f"move {text!r}: the hand of {name} is hidden; only its played tiles are known here")
+        raise BadInput(f"move {text!r}: {name} was not dealt that tile, but {', '.join(slots)}")

@@ -6,7 +6,7 @@ contradict a void its seat has shown; in the end at least one deal must agree wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import combinations
 from typing import Any
 
@@ -31,6 +31,7 @@ def set_up(
     bids: Sequence[str | int],
 ) -> None:
     """Write the position after some bids and plays into a state that holds the options."""
+    listed_plays, listed_bids = listed("plays", plays), listed("bids", bids)
     clear(state)
     for seat, hand in enumerate(read_hands(hands)):
         if hand is not None:
@@ -38,11 +39,18 @@ def set_up(
     opener = read_seat(leader)
     state["opener"] = state["texas42_mover"] = state["declarer"] = opener
     state["leaders"] = opener
-    add_bids(state, bids)
+    add_bids(state, listed_bids)
     add_declaration(state, declaration)
-    for number, value in enumerate(plays, start=1):
+    for number, value in enumerate(listed_plays, start=1):
         add_play(state, tiles.read_tile(value), number)
     check_possible(state)
+
+
+def listed(what: str, values: Any) -> list[Any]:
+    """Return some values as a list; refuse a single one, a text, and what has no order. `what` names them."""
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
+        raise BadInput(f"{what} must be a list, not {values!r}")
+    return list(values)
 
 
 def read_seat(value: Any) -> int:
@@ -54,17 +62,19 @@ def read_seat(value: Any) -> int:
 
 def read_hands(hands: Sequence[Hand]) -> list[list[int] | None]:
     """Return the four hands as sorted tile ids, None where hidden."""
-    if len(hands) != SEATS:
-        raise BadInput(f"the number of hands is {len(hands)}; it must be {SEATS}, one for each seat")
+    four = listed("hands", hands)
+    if len(four) != SEATS:
+        raise BadInput(f"the number of hands is {len(four)}; it must be {SEATS}, one for each seat")
     holder: dict[int, int] = {}
     read: list[list[int] | None] = []
-    for seat, hand in enumerate(hands):
+    for seat, hand in enumerate(four):
         if hand is None:
             read.append(None)
             continue
-        if len(hand) != HAND:
-            raise BadInput(f"the hand of seat {seat} has {len(hand)} tiles; it must have {HAND} or be hidden")
-        ids = sorted(tiles.read_tile(tile) for tile in hand)
+        seven = listed(f"the hand of seat {seat}, unless it is None,", hand)
+        if len(seven) != HAND:
+            raise BadInput(f"the hand of seat {seat} has {len(seven)} tiles; it must have {HAND} or be hidden")
+        ids = sorted(tiles.read_tile(tile) for tile in seven)
         for tile in ids:
             if tile in holder:
                 raise BadInput(f"{tile_text(tile)} stands twice, in the hands of seats {holder[tile]} and {seat}")
@@ -76,10 +86,10 @@ def read_hands(hands: Sequence[Hand]) -> list[list[int] | None]:
 # ---- the auction and the declaration -------------------------------------------------------------
 
 
-def add_bids(state: State, bids: Sequence[str | int]) -> None:
+def add_bids(state: State, bids: list[Any]) -> None:
     """Make bids in order, refusing those that are not allowed."""
-    if len(bids) > 0 and not state["auction"]:
-        raise BadInput(f"the bids {list(bids)} need a game with auction=redeal or auction=forced")
+    if bids and not state["auction"]:
+        raise BadInput(f"the bids {bids} need a game with auction=redeal or auction=forced")
     for value in bids:
         bid = auction.read_bid(value)
         if state["phase"] != auction.BIDDING:
@@ -94,7 +104,9 @@ def add_bids(state: State, bids: Sequence[str | int]) -> None:
 
 def add_declaration(state: State, value: str | int | None) -> None:
     """Set the declaration; with the auction it may be missing until it is named."""
-    if value is None and state["auction"]:
+    if value is None:
+        if not state["auction"]:
+            raise BadInput(f"a declaration is missing; it must be one of {', '.join(DECLARATIONS)}")
         return
     declaration = tiles.read_declaration(value)
     if not state["auction"]:
@@ -169,6 +181,6 @@ def check_possible(state: State) -> None:
                 possible |= allowed_tiles(state, seat) & unseen
                 needed += HAND - int(state["hands"][seat]).bit_count()
             if possible.bit_count() < needed:
-                seats = " and ".join(str(seat) for seat in group)
+                seats = f"seat{'s' if size > 1 else ''} {' and '.join(map(str, group))}"
                 left = tiles.tiles_text(tiles.tiles_of(possible))
-                raise BadInput(f"no deal agrees with the plays: seats {seats} must hold {needed} more tiles of {left}")
+                raise BadInput(f"no deal agrees with the plays: {seats} must hold {needed} more tiles of {left}")

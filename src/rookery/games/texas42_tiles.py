@@ -23,6 +23,7 @@ from numba import njit, uint32
 
 from rookery.errors import BadInput
 from rookery.games.bits import Word
+from rookery.games.options import whole_number
 
 PAIRS = [(high, low) for high in range(7) for low in range(high + 1)]
 TILES = len(PAIRS)
@@ -113,6 +114,7 @@ def bit(tile: int) -> Word:
 def deal(seed: int) -> list[list[int]]:
     """Return the four hands that the published data of this game gives a seed, each sorted by tile id."""
     tiles = list(range(TILES))
+    seed = whole_number("seed", seed, 0, 2**63 - 1)
     random.Random(seed).shuffle(tiles)
     return [sorted(tiles[HAND * seat : HAND * (seat + 1)]) for seat in range(SEATS)]
 
