@@ -109,7 +109,7 @@ def test_an_en_passant_square_is_believed_from_a_fen_and_set_by_a_move_only_besi
         (START.replace("RNBQKBNR", "RNBQQBNR"), ["White has 0 kings"]),
         (START.replace("/8/8/8/8/", "/8/8/7k/8/"), ["Black has 2 kings"]),
         (START.replace("/8/8/8/8/", "/8/8/7P/8/"), ["White has 9 pawns", "at most 8"]),
-        (START.replace("/8/8/8/8/", "/8/8/7q/8/"), ["Black has 8 pawns and 1 more officers"]),
+        (START.replace("/8/8/8/8/", "/8/8/7q/8/"), ["Black has 8 pawns and 1 officer more"]),
         ("P3k3/8/8/8/8/8/8/4K3 w - - 0 1", ["pawn on a8", "ranks 2 to 7"]),
         ("4k3/8/8/8/8/8/8/4K2p w - - 0 1", ["pawn on h1"]),
         (START.replace(" w ", " x "), ["field 2", "'x'", "w or b"]),
@@ -138,8 +138,8 @@ def test_a_wrong_position_is_named_with_what_is_allowed(fen, words):
 
 
 def test_a_wrong_option_is_named_with_what_is_allowed():
-    refused(lambda: load("chess", chess960=960), "960", "0..959")
-    refused(lambda: load("chess:chess960=-2"), "-2", "0..959")
+    refused(lambda: load("chess", chess960=960), "960", "-1..959")
+    refused(lambda: load("chess:chess960=-2"), "-2", "-1..959")
     refused(lambda: load("chess:chess960=x"), "'x'", "whole number")
     refused(lambda: load("chess:size=8"), "size", "chess960")
 
