@@ -128,8 +128,8 @@ def peer_ending(board: peer.Board) -> str:
     return "too few men to mate" if board.is_insufficient_material() else ""
 
 
-def compare_with_peer(position: Position, board: peer.Board, seed: int) -> None:
-    """Play a random game in both packages."""
+def compare_with_peer(position: Position, board: peer.Board, seed: int) -> float:
+    """Play a random game in both packages; return White's result."""
     game = position.game
     rng = np.random.default_rng(seed)
     while not position.over:
@@ -148,17 +148,20 @@ def compare_with_peer(position: Position, board: peer.Board, seed: int) -> None:
     outcome = board.outcome(claim_draw=True)
     assert outcome is not None
     assert position.payoff(0) == {peer.WHITE: 1, peer.BLACK: -1, None: 0}[outcome.winner]
+    return position.payoff(0)
 
 
 def test_random_games_match_python_chess():
-    for seed in range(6):
-        compare_with_peer(load("chess").start(), peer.Board(), seed)
+    results = [compare_with_peer(load("chess").start(), peer.Board(), seed) for seed in (12, 16, 32)]
+    assert results == [1, 0, -1]
 
 
 def test_random_games_of_chess960_match_python_chess():
-    for seed in range(6):
-        number = 150 * seed + 7
-        compare_with_peer(load("chess", chess960=number).start(), peer.Board.from_chess960_pos(number), seed)
+    results = []
+    for seed, number in ((12, 7), (30, 7), (50, 307)):
+        start = load("chess", chess960=number).start()
+        results.append(compare_with_peer(start, peer.Board.from_chess960_pos(number), seed))
+    assert results == [1, 0, -1]
 
 
 @pytest.mark.slow
