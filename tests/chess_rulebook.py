@@ -184,6 +184,14 @@ class Board:
         return self.passed if any(at is not None and self.men[at] == wanted for at in beside) else None
 
 
+def move_of(board: Board, listed: tuple[int, int, int]) -> Move:
+    """A move of Lc0's list: as its player sees it, kind 0 for a knight or none, then bishop, rook, queen."""
+    source, target, kind = listed
+    turn = 0 if board.white else 56
+    knighted = board.men[source ^ turn] in "pP" and target >= 56 and kind == 0
+    return source ^ turn, target ^ turn, "n" if knighted else ("", "b", "r", "q")[kind]
+
+
 def read_fen(fen: str) -> Board:
     """A position from a FEN known to be right; its en passant square as it stands."""
     placement, side, castling, passed, clock, *_ = fen.split()

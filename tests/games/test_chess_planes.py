@@ -10,6 +10,7 @@ import pytest
 import chess_rulebook as book
 from rookery import load
 from rookery.games.chess_lc0 import MOVES, USUAL_START, policy_texts
+from rookery.games.chess_text import ACTION_OF
 from rookery.games.position import Position
 
 FILLS = {"classical": "fen_only", "classical_empty": "no", "classical_filled": "always"}
@@ -45,12 +46,27 @@ def test_numbers_of_single_moves(move, number):
     assert policy_texts().index(move) == number
 
 
+def number_of(source: int, target: int | None, kind: int) -> int:
+    """The number of a move, -1 if the list has none."""
+    return -1 if target is None else ACTION_OF.get((source, target, kind), -1)
+
+
 def test_the_attention_policy_maps_onto_the_list():
-    plain = {(source, target): action for action, (source, target, kind) in enumerate(MOVES) if not kind}
-    named = {(source - 48, target - 56, kind): a for a, (source, target, kind) in enumerate(MOVES) if kind}
-    numbers = [plain.get((source, target), -1) for source in range(64) for target in range(64)]
-    numbers += [named.get((f, t, kind), -1) for f in range(8) for t in range(8) for kind in (3, 2, 1)]
+    numbers = [number_of(source, target, 0) for source in range(64) for target in range(64)]
+    numbers += [number_of(48 + f, 56 + t, kind) for f in range(8) for t in range(8) for kind in (3, 2, 1)]
     wanted = "c2d933f5810a484cb1f68e92e9db9d21a94c80adf4bcbd0cfe7da5609e2a03c6"
+    assert digest([str(number) for number in numbers]) == wanted
+
+
+def test_the_convolution_policy_maps_onto_the_list():
+    # 73 planes of 64 sources: seven squares in each direction from north clockwise, jumps, then promotions on rank 7
+    lines = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
+    ways = [(files * far, ranks * far, 0) for files, ranks in lines for far in range(1, 8)]
+    ways += [(files, ranks, 0) for files, ranks in book.KNIGHT_STEPS]
+    ways += [(files, 1, kind) for files in (-1, 0, 1) for kind in (2, 1, 3)]
+    numbers = [number_of(s, book.step(s, files, ranks), kind) for files, ranks, kind in ways for s in range(64)]
+    assert len(numbers) == 4672
+    wanted = "6a59892071d2faeec920436e2f942af849070d5e13c7eb12042d2eaf1d9a9bb2"
     assert digest([str(number) for number in numbers]) == wanted
 
 
@@ -87,18 +103,10 @@ def same_planes(position: Position, slow: book.Game) -> None:
         assert (position.observe(kind) == slow.planes(fill)).all(), (kind, position.text())
 
 
-def move_of(board: book.Board, action: int) -> book.Move:
-    source, target, kind = MOVES[action]
-    turn = 0 if board.white else 56
-    knighted = board.men[source ^ turn] in "pP" and target >= 56 and kind == 0
-    return source ^ turn, target ^ turn, "n" if knighted else {0: "", 1: "b", 2: "r", 3: "q"}[kind]
-
-
 def walk(position: Position, seed: int, plies: int, sampled: int) -> None:
     """Play at random, often taking moves back, and compare planes after each `sampled`-th ply and the first nine."""
     rng = np.random.default_rng(seed)
     slow = book.game_from(position.text())
-    numbers = {move: action for action, move in enumerate(MOVES)}
     back = [-1, -1]
     for ply in range(plies):
         if ply < 9 or ply % sampled == 0 or position.over:
@@ -109,8 +117,8 @@ def walk(position: Position, seed: int, plies: int, sampled: int) -> None:
         again = back[position.mover]
         action = again if again in legal and rng.random() < 0.6 else int(rng.choice(legal))
         source, target, _ = MOVES[action]
-        back[position.mover] = numbers[target, source, 0]
-        slow.play(move_of(slow.board, action))
+        back[position.mover] = ACTION_OF[target, source, 0]
+        slow.play(book.move_of(slow.board, MOVES[action]))
         position.play(action)
 
 
@@ -146,6 +154,11 @@ def test_auxiliary_planes_are_in_lc0s_order():
     planes = load("chess").position("r3k2r/8/8/8/8/8/8/R3K2R b Kq - 17 40").observe()
     assert [planes[plane].max() for plane in range(104, 112)] == [1, 0, 0, 1, 1, 17, 0, 1]
     assert (planes[104:].reshape(8, -1).min(1) == planes[104:].reshape(8, -1).max(1)).all()
+
+
+def test_a_king_of_theirs_on_my_first_rank_does_not_move_my_castling_planes():
+    planes = load("chess", chess960=0).position("8/8/8/8/8/8/8/k1NRK3 w D - 0 1").observe()
+    assert [planes[plane].max() for plane in range(104, 108)] == [1, 0, 0, 0]
 
 
 def test_black_sees_the_board_upside_down_but_not_mirrored():

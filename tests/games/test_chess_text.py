@@ -59,6 +59,22 @@ def test_startpos_and_four_fields_are_read():
     assert load("chess", chess960=0).position("startpos").text().startswith("bbqnnrkr/")
 
 
+def test_the_number_of_the_move_stops_at_the_largest_that_is_read():
+    game = load("chess")
+    position = game.position("4k3/8/8/8/8/8/8/4K2R b K - 0 9999")
+    position.play("e8d8")
+    assert game.fen(position.state) == "3k4/8/8/8/8/8/8/4K2R w K - 1 9999"
+    assert game.position(game.fen(position.state)).text() == game.fen(position.state)
+    assert game.position(position.text()).states.tobytes() == position.states.tobytes()
+
+
+def test_moves_before_an_old_pawn_move_are_left_out_with_their_plies():
+    position = load("chess").position("8/5k2/8/2pP4/8/8/1K6/8 w - c6 30 9")
+    for move in ("Kb3", "Kf6", "Kb2", "Kf7", "d6", "Kf6", "Kb3", "Kf7", "Kb2", "Kf6", "Kb3", "Kf7", "Kb2"):
+        position.play(move)
+    assert position.text() == "8/5k2/3P4/2p5/8/8/1K6/8 b - - 0 11 moves f7f6 b2b3 f6f7 b3b2 f7f6 b2b3 f6f7 b3b2"
+
+
 def test_a_repetition_survives_writing_and_reading():
     game = load("chess")
     position = game.start()
@@ -98,8 +114,10 @@ def test_an_en_passant_square_is_believed_from_a_fen_and_set_by_a_move_only_besi
 @pytest.mark.parametrize(
     ("fen", "words"),
     [
-        ("", ["0 fields", "4 to 6"]),
-        ("8/8/8 w", ["2 fields"]),
+        ("", ["''", "startpos", "4 to 6", "moves"]),
+        ("moves e2e4", ["'moves e2e4'", "startpos", "4 to 6"]),
+        ("e2e4", ["1 field;", "startpos", "moves"]),
+        ("8/8/8 w", ["2 fields;", "4 to 6", "startpos", "moves"]),
         (START + " 1 2", ["8 fields"]),
         (START.replace("/8/8/8/8/", "/8/8/8/"), ["7 ranks", "needs 8"]),
         (START.replace("PPPPPPPP", "PPPPPPP"), ["rank 2", "'PPPPPPP'", "7 squares"]),
@@ -109,7 +127,11 @@ def test_an_en_passant_square_is_believed_from_a_fen_and_set_by_a_move_only_besi
         (START.replace("RNBQKBNR", "RNBQQBNR"), ["White has 0 kings"]),
         (START.replace("/8/8/8/8/", "/8/8/7k/8/"), ["Black has 2 kings"]),
         (START.replace("/8/8/8/8/", "/8/8/7P/8/"), ["White has 9 pawns", "at most 8"]),
-        (START.replace("/8/8/8/8/", "/8/8/7q/8/"), ["Black has 8 pawns and 1 more officers"]),
+        (START.replace("/8/8/8/8/", "/8/8/7q/8/"), ["Black has 8 pawns and 1 officer more"]),
+        (START.replace("/8/8/8/8/", "/8/8/7R/8/"), ["White has 8 pawns and 1 officer more"]),
+        (START.replace("/8/8/8/8/", "/8/8/7b/8/"), ["Black has 8 pawns and 1 officer more"]),
+        (START.replace("/8/8/8/8/", "/8/8/6NN/8/"), ["White has 8 pawns and 2 officers more"]),
+        (START.replace("/8/8/8/8/", "/8/8/7n/8/"), ["Black has 8 pawns and 1 officer more"]),
         ("P3k3/8/8/8/8/8/8/4K3 w - - 0 1", ["pawn on a8", "ranks 2 to 7"]),
         ("4k3/8/8/8/8/8/8/4K2p w - - 0 1", ["pawn on h1"]),
         (START.replace(" w ", " x "), ["field 2", "'x'", "w or b"]),
@@ -123,13 +145,24 @@ def test_an_en_passant_square_is_believed_from_a_fen_and_set_by_a_move_only_besi
         (START.replace(" - ", " e5 "), ["field 4", "rank 6", "'e5'"]),
         (START.replace(" - ", " e3 "), ["field 4", "rank 6", "'e3'"]),
         (START.replace(" - ", " e6 "), ["field 4", "e6", "from e7 to e5"]),
+        ("4k3/8/8/3P4/8/8/8/4K3 w - e6 0 1", ["field 4", "e6", "from e7 to e5"]),
+        ("4k3/8/8/3PP3/8/8/8/4K3 w - e6 0 1", ["field 4", "e6", "from e7 to e5"]),
+        ("4k3/4p3/8/3Pp3/8/8/8/4K3 w - e6 0 1", ["field 4", "e6", "from e7 to e5"]),
+        ("4k3/8/4n3/3Pp3/8/8/8/4K3 w - e6 0 1", ["field 4", "e6", "from e7 to e5"]),
+        ("4k3/8/8/8/3pP3/4N3/8/4K3 b - e3 0 1", ["field 4", "e3", "from e2 to e4"]),
         (START.replace(" 0 1", " -1 1"), ["field 5", "'-1'", "0..9999"]),
         (START.replace(" 0 1", " 0 0"), ["field 6", "'0'", "1..9999"]),
         (START.replace(" 0 1", " x 1"), ["field 5", "'x'"]),
         ("4k3/8/8/8/8/8/8/4RK2 w - - 0 1", ["Black is in check but not to move"]),
         ("8/8/8/3kK3/8/8/8/8 w - - 0 1", ["in check but not to move"]),
         (START + " moves e2e5", ["move 1", "'e2e5'", "not legal"]),
-        (START + " moves e2e4 e7e5 e9", ["'e9'"]),
+        (START + " moves e2e4 e7e5 e9", ["move 3", "'e9'", "4p3"]),
+        (
+            "startpos moves e2e4 e7e5 Kd4",
+            ["move 3", "'Kd4'", "SAN", "/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w"],
+        ),
+        ("startpos moves e2e4 e7e5 a1b4", ["move 3", "'a1b4'", "diagonals", "PPPP1PPP/RNBQKBNR w"]),
+        ("startpos moves Nf3 Nf6 Ng1 Ng8 Nf3 Nf6 Ng1 Ng8 Nf3", ["move 9", "'Nf3'", "over (third occurrence)"]),
         (START + " moves f2f3 e7e5 g2g4 d8h4 a2a3", ["move 5", "'a2a3'", "over (mate)"]),
     ],
 )
@@ -138,14 +171,14 @@ def test_a_wrong_position_is_named_with_what_is_allowed(fen, words):
 
 
 def test_a_wrong_option_is_named_with_what_is_allowed():
-    refused(lambda: load("chess", chess960=960), "960", "0..959")
-    refused(lambda: load("chess:chess960=-2"), "-2", "0..959")
+    refused(lambda: load("chess", chess960=960), "960", "-1..959")
+    refused(lambda: load("chess:chess960=-2"), "-2", "-1..959")
     refused(lambda: load("chess:chess960=x"), "'x'", "whole number")
     refused(lambda: load("chess:size=8"), "size", "chess960")
 
 
 @pytest.mark.fuzz
-@settings(max_examples=3000)
+@settings(max_examples=600)
 @given(
     place=st.integers(0, len(START)),
     text=st.text("pnbrqkPNBRQK12345678/ wb-KQkqabcdefgh09x", max_size=6),
@@ -202,6 +235,26 @@ def test_san_is_read_with_more_of_the_source_than_needed_and_with_zeros():
     assert game.position("7k/P7/8/8/8/8/8/7K w - - 0 1").action("a8Q") == 1792
 
 
+@pytest.mark.parametrize("move", ["=e=4", "e=4", "=e4", "e4=", "N=f3", "Nf3=Q", "e4=Q"])
+def test_an_equals_sign_is_read_only_before_a_promoted_piece(move):
+    refused(lambda: load("chess").start().action(move), f"'{move}'", "SAN")
+    promoting = load("chess").position("7k/P7/8/8/8/8/8/7K w - - 0 1")
+    assert promoting.action("a8=R+") == promoting.action("a8R") == 1793
+    refused(lambda: promoting.action("a=8Q"), "'a=8Q'")
+
+
+def test_san_is_refused_for_moves_that_are_not_legal():
+    game = load("chess")
+    position = game.position("4k3/8/8/8/8/8/8/4K2R w - - 0 1")
+    for text in ("e1e8", "e8d8", "h1g3"):
+        action = game.parse_move(position.state, text)
+        refused(lambda action=action: game.san(position.state, action), f"action {action}", "legal")
+    for action in (-1, 1858):
+        refused(lambda action=action: game.san(position.state, action), f"{action}", "0..1857")
+    mated = game.position("startpos moves f2f3 e7e5 g2g4 d8h4")
+    refused(lambda: game.san(mated.state, game.parse_move(mated.state, "a2a3")), "the game is over")
+
+
 def test_castling_in_chess960_is_the_king_taking_his_rook():
     position = load("chess", chess960=0).position("4k3/8/8/8/8/8/8/1R3KR1 w KQ - 0 1")
     castling = {"f1g1": "O-O", "f1b1": "O-O-O"}
@@ -218,6 +271,14 @@ def test_the_way_of_the_king_means_castling_only_where_he_could_not_step_there()
     assert position.move_text(position.action("f1c1")) == "f1a1"
     assert position.move_text(position.action("f1g1")) == "f1g1"
     assert position.move_text(position.action("f1h1")) == "f1h1"
+
+
+def test_a_way_of_a_king_that_cannot_castle_so_is_not_legal():
+    game = load("chess", chess960=0)
+    blocked = game.position("4k3/8/8/8/8/8/8/R1R1K3 w A - 0 1")  # a rook without the right where the king would go
+    refused(lambda: blocked.play("e1c1"), "'e1c1'", "not legal")
+    theirs = game.position("4k2r/8/8/8/8/8/8/4K3 w k - 0 1")
+    refused(lambda: theirs.play("e8g8"), "'e8g8'", "not legal")
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,11 @@ def test_games_that_end_early_are_not_counted():
     assert [sum(perft(position, depth).values()) for depth in (1, 2)] == [2, 0]
 
 
+def test_a_drawn_game_is_not_continued_where_published_counts_go_on():
+    position = load("chess").position("K1k5/8/P7/8/8/8/8/8 w - - 0 1")
+    assert sum(perft(position, 6).values()) == slow_perft(position, 6) == 2015  # published: 2217
+
+
 def test_a_depth_below_1_is_refused():
     for depth in (0, -1, 10**12, 1.5):
         with pytest.raises(BadInput, match=f"depth must be a whole number in 1..600, not {depth}"):

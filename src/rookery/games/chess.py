@@ -27,6 +27,7 @@ from rookery.games.bits import Word, reverse_bytes
 from rookery.games.chess_board import (
     CASTLING_RANKS,
     MARKER_RANK,
+    MINE,
     NONE,
     RIGHTS,
     ROOK,
@@ -231,7 +232,7 @@ def is_legal(state: State, action: int) -> bool:
     words = words_now(state)
     source, target, promoted = unpacked(action)
     man = bit(source)
-    if words[0] & man == NONE:
+    if words[MINE] & man == NONE:
         return False
     men = men_in(words)
     if promoted != 0 and men.pawns & man == NONE:
@@ -315,7 +316,7 @@ class Chess(Game):
         return ("White", "Black")[seat]
 
     def fen(self, state: State) -> str:
-        """Write the present position as FEN, without what came before."""
+        """Write the present position as FEN, without what came before: earlier occurrences are lost."""
         slot, mover = int(state["plies"]) & 7, int(state["chess_mover"])
         return fen.fen_text(state["boards"][slot].tolist(), mover, int(state["clocks"][slot]), int(state["fullmove"]))
 
@@ -340,14 +341,24 @@ class Chess(Game):
         head, moves = " ".join(words[:split]), words[split + 1 :]
         if head == "startpos":
             start(state, 0)
-        else:
+        elif head:
             self.parse_fen(head, state)
+        else:
+            raise BadInput(f"position {text!r} names no first position; {fen.ALLOWED}")
         for number, move in enumerate(moves, start=1):
-            action = self.parse_move(state, move)
-            if over(state) or not is_legal(state, action):
-                why = f"the game is over ({self.ending(state)})" if over(state) else "it is not legal"
-                raise BadInput(f"move {number} of position {text!r}, {move!r}: {why} in {self.fen(state)!r}")
-            play(state, action)
+            try:
+                play(state, self.parse_legal(state, move))
+            except BadInput as error:
+                raise BadInput(f"move {number} of position {text!r}: {error} (in {self.fen(state)!r})") from None
+
+    def parse_legal(self, state: State, move: str) -> Action:
+        """Read a move and refuse one that may not be made."""
+        if over(state):
+            raise BadInput(f"move {move!r}: the game is over ({self.ending(state)})")
+        action = self.parse_move(state, move)
+        if not is_legal(state, action):
+            raise BadInput(f"move {move!r} is not legal")
+        return action
 
     def parse_fen(self, text: str, state: State) -> None:
         """Read a FEN as the first known position."""
@@ -373,9 +384,9 @@ class Chess(Game):
     def parse_move(self, state: State, text: str) -> Action:
         """Read a move in UCI or in SAN."""
         if notation.UCI.fullmatch(text):
-            return notation.parse_uci(state, text, self.king_takes_rook)
+            return notation.parse_uci(state, text)
         return notation.parse_san(state, text)
 
     def san(self, state: State, action: Action) -> str:
         """Write a legal move in SAN."""
-        return notation.san_text(state, action)
+        return notation.san_text(state, whole_number(f"an action of {self.name}", action, 0, self.actions - 1))

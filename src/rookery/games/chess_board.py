@@ -21,8 +21,8 @@ from numba import njit, uint64
 
 from rookery.games.bits import Word, highest_bit, lowest_bit, popcount, reverse_bytes
 
-MINE, LOW, MIDDLE, HIGH, RIGHTS = range(5)
 WORDS = 5
+MINE, LOW, MIDDLE, HIGH, RIGHTS = range(WORDS)
 BISHOP, ROOK, QUEEN, PAWN, KNIGHT, KING = range(1, 7)
 
 FIRST_RANK = uint64(0xFF)

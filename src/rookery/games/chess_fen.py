@@ -22,6 +22,10 @@ FIRST_SET = {"q": 1, "r": 2, "b": 2, "n": 2}
 LARGEST_COUNTER = 9999
 START_FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 FIELDS = "placement, side to move, castling, en passant square, and if you like the plies without progress and the move"
+ALLOWED = (
+    f"a position is 'startpos' or a FEN of 4 to 6 fields ({FIELDS}), "
+    "then if you like 'moves' and the moves made since, as in 'startpos moves e2e4 e7e5'"
+)
 
 
 class Fen(NamedTuple):
@@ -54,6 +58,11 @@ def men_on_board(words: Sequence[int], mover: int) -> list[str]:
 def name(square: int) -> str:
     """Write a square."""
     return square_text(square // 8, square % 8)
+
+
+def counted(number: int, thing: str) -> str:
+    """Write a number of things."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -100,7 +109,7 @@ def parse_fen(text: str, any_castling: bool) -> Fen:
     """Read a FEN; without `any_castling`, only kings on the e-file and rooks in the corners castle."""
     fields = text.split()
     if not 4 <= len(fields) <= 6:
-        raise BadInput(f"FEN {text!r} has {len(fields)} fields; it needs 4 to 6: {FIELDS}")
+        raise BadInput(f"FEN {text!r} has {counted(len(fields), 'field')}; {ALLOWED}")
     men = parse_placement(text, fields[0])
     check_men(text, men)
     if fields[1] not in ("w", "b"):
@@ -129,7 +138,8 @@ def parse_placement(text: str, placement: str) -> list[str]:
     """Read the first field into 64 letters, a1 first."""
     ranks = placement.split("/")
     if len(ranks) != 8:
-        raise BadInput(f"FEN {text!r}: field 1, the placement, has {len(ranks)} ranks joined by '/'; it needs 8")
+        given = counted(len(ranks), "rank")
+        raise BadInput(f"FEN {text!r}: field 1, the placement, has {given} joined by '/'; it needs 8")
     men: list[str] = []
     for number, rank in zip(range(8, 0, -1), ranks, strict=True):
         for sign in rank:
@@ -139,7 +149,7 @@ def parse_placement(text: str, placement: str) -> list[str]:
                 )
         squares = "".join("." * int(sign) if sign.isdigit() else sign for sign in rank)
         if len(squares) != 8:
-            raise BadInput(f"FEN {text!r}: rank {number} ({rank!r}) has {len(squares)} squares; it needs 8")
+            raise BadInput(f"FEN {text!r}: rank {number} ({rank!r}) has {counted(len(squares), 'square')}; it needs 8")
         men = [*squares, *men]
     return men
 
@@ -153,8 +163,8 @@ def check_men(text: str, men: list[str]) -> None:
         promoted = sum(max(0, own.count(letter) - first) for letter, first in FIRST_SET.items())
         if own.count("p") + promoted > 8:
             raise BadInput(
-                f"FEN {text!r}: {side} has {own.count('p')} pawns and {promoted} more officers than at the start; "
-                f"together at most 8 are possible, since each of these was a pawn"
+                f"FEN {text!r}: {side} has {counted(own.count('p'), 'pawn')} and {counted(promoted, 'officer')} more "
+                f"than at the start; together at most 8 are possible, since each of these was a pawn"
             )
     for square in (*range(8), *range(56, 64)):
         if men[square] in "pP":

@@ -41,6 +41,7 @@ from rookery.games.chess_board import (
     QUEEN,
     RIGHTS,
     ROOK,
+    WORDS,
     bit,
     both_ways,
     mask_of,
@@ -118,7 +119,7 @@ def is_usual_start(state: State, slot: int, mover: int) -> bool:
     """Tell whether a board of the state, with that player to move, is the usual starting position."""
     if mover != 0:
         return False
-    for word in range(5):
+    for word in range(WORDS):
         if state.boards[slot, word] != USUAL_START[word]:
             return False
     return True

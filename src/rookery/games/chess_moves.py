@@ -16,10 +16,14 @@ from rookery.games.chess_board import (
     ALL,
     CASTLING_RANKS,
     FIRST_RANK,
+    HIGH,
     KING_TARGETS,
     KNIGHT_TARGETS,
     LAST_RANK,
+    LOW,
     MARKER_RANK,
+    MIDDLE,
+    MINE,
     NONE,
     NOT_A,
     NOT_H,
@@ -255,6 +259,33 @@ def castle(words: Words, source: int, target: int) -> Words:
 
 
 @njit(cache=True, nogil=True)
+def step(words: Words, start: Word, end: Word, captured: Word, promotion: bool, promoted: int) -> Words:
+    """Put a man on another square, promoted if he is to be, and take what he captures; still seen by his owner."""
+    mine, low, middle, high, rights = words
+    low_bit, middle_bit, high_bit = low & start != NONE, middle & start != NONE, high & start != NONE
+    if promotion:  # kinds 1..3 are bishop, rook, queen; 5 is a knight
+        low_bit, middle_bit, high_bit = promoted != 2, promoted >= 2, promoted == 0
+    kept = ~(start | end | captured)
+    rights &= CASTLING_RANKS & kept
+    if high_bit and middle_bit:  # the king
+        rights &= ~FIRST_RANK
+    return (
+        (mine & kept) | end,
+        (low & kept) | (end if low_bit else NONE),
+        (middle & kept) | (end if middle_bit else NONE),
+        (high & kept) | (end if high_bit else NONE),
+        rights,
+    )
+
+
+@njit(cache=True, nogil=True)
+def marker_behind(pushed: Word, pawns: Word) -> Word:
+    """Return the marker of a pawn of theirs that has just gone two squares; none if no pawn stands beside it."""
+    beside = ((pushed << ONE) & NOT_A) | ((pushed >> ONE) & NOT_H)
+    return pushed << uint64(8) if beside & pawns != NONE else NONE
+
+
+@njit(cache=True, nogil=True)
 def after_move(words: Words, action: int) -> tuple[Words, bool, int]:
     """Return the position after a legal action, seen by the other player; whether it is irreversible; a remark.
 
@@ -268,32 +299,17 @@ def after_move(words: Words, action: int) -> tuple[Words, bool, int]:
         mine, low, middle, high, rights = castle(words, source, target)
         return turned_words(mine, low, middle, high, rights), False, CASTLED
     is_pawn = (high & ~(low | middle)) & start != NONE
-    captured = end
-    if is_pawn and rights & MARKER_RANK & end != NONE:
-        captured = end >> uint64(8)
+    captured = end >> uint64(8) if is_pawn and rights & MARKER_RANK & end != NONE else end
     irreversible = is_pawn or (low | middle | high) & captured != NONE
-    remark = 0
-    low_bit, middle_bit, high_bit = low & start != NONE, middle & start != NONE, high & start != NONE
-    if is_pawn and end & LAST_RANK != NONE:  # kinds 1..3 are bishop, rook, queen; 5 is a knight
-        low_bit, middle_bit, high_bit = promoted != 2, promoted >= 2, promoted == 0
-        remark = KNIGHTED if promoted == 0 else 0
-    kept = ~(start | end | captured)
-    rights &= CASTLING_RANKS & kept
-    if high_bit and middle_bit:
-        rights &= ~FIRST_RANK
-    mine = (mine & kept) | end
-    low = (low & kept) | (end if low_bit else NONE)
-    middle = (middle & kept) | (end if middle_bit else NONE)
-    high = (high & kept) | (end if high_bit else NONE)
+    promotion = is_pawn and end & LAST_RANK != NONE
+    mine, low, middle, high, rights = step(words, start, end, captured, promotion, promoted)
     mine, low, middle, high, rights = turned_words(mine, low, middle, high, rights)
     if is_pawn and target - source == 16:
-        pushed, pawns = reverse_bytes(end), high & ~(low | middle) & mine
-        if (((pushed << ONE) & NOT_A) | ((pushed >> ONE) & NOT_H)) & pawns != NONE:
-            rights |= pushed << uint64(8)
-    return (mine, low, middle, high, rights), irreversible, remark
+        rights |= marker_behind(reverse_bytes(end), high & ~(low | middle) & mine)
+    return (mine, low, middle, high, rights), irreversible, KNIGHTED if promotion and promoted == 0 else 0
 
 
 @njit(cache=True, nogil=True)
 def men_in(words: Words) -> Men:
     """Sort the men of a position by kind."""
-    return men_of(words[0], words[1], words[2], words[3])
+    return men_of(words[MINE], words[LOW], words[MIDDLE], words[HIGH])

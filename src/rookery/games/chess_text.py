@@ -13,7 +13,7 @@ import numpy as np
 
 from rookery.errors import BadInput
 from rookery.games import rules
-from rookery.games.chess_board import BISHOP, QUEEN, ROOK
+from rookery.games.chess_board import BISHOP, QUEEN, RIGHTS, ROOK
 from rookery.games.chess_fen import man_on, name, view
 from rookery.games.chess_lc0 import MOVES
 from rookery.games.notation import LETTERS
@@ -21,6 +21,7 @@ from rookery.games.rules import State
 
 PROMOTED = {QUEEN: "q", ROOK: "r", BISHOP: "b", 0: "n"}
 ACTION_OF = {move: action for action, move in enumerate(MOVES)}
+PROMOTION_SIGN = re.compile(r"=(?=[NBRQ]\Z)")
 UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([a-z]?)", re.ASCII)
 
 
@@ -63,7 +64,7 @@ def uci_text(action: int, mover: int, castling: bool, promotion: bool, king_take
     return name(source) + name(target) + (PROMOTED[kind] if promotion or kind else "")
 
 
-def parse_uci(state: State, text: str, king_takes_rook: bool) -> int:
+def parse_uci(state: State, text: str) -> int:
     """Read a UCI move of a position; it need not be legal."""
     match = UCI.fullmatch(text)
     if not match:
@@ -73,19 +74,20 @@ def parse_uci(state: State, text: str, king_takes_rook: bool) -> int:
     mover = int(state["chess_mover"])
     source, target = (LETTERS.index(square[0]) + 8 * (int(square[1]) - 1) for square in match.groups()[:2])
     man = man_at(state, source)
-    if man in "kK" and is_own(state, man):
-        target = castling_target(state, source, target, king_takes_rook)
+    if man in "kK":
+        target = castling_target(state, source, target)
     return numbered_move(text, view(source, mover), view(target, mover), match[3], man in "pP")
 
 
-def castling_target(state: State, source: int, target: int, king_takes_rook: bool) -> int:
-    """Return the rook's square where a king's way of two squares or more means castling; else the target itself."""
+def castling_target(state: State, source: int, target: int) -> int:
+    """Return the rook's square where a king's way of two squares or more means castling; else the target itself.
+
+    If an own man other than that rook stands on the target, neither reading is legal.
+    """
     if target // 8 != source // 8 or target % 8 not in (2, 6) or abs(target - source) < 2:
         return target
-    if king_takes_rook and is_own(state, man_at(state, target)):
-        return target
     mover = int(state["chess_mover"])
-    rights = int(state["boards"][int(state["plies"]) & 7][4])
+    rights = int(state["boards"][int(state["plies"]) & 7][RIGHTS])
     rooks = [square for square in range(64) if square // 8 == source // 8 and rights >> view(square, mover) & 1]
     return next((rook for rook in rooks if (rook > source) == (target > source)), target)
 
@@ -146,7 +148,11 @@ def origin(state: State, source: int, target: int, legal: list[int]) -> str:
 
 def san_text(state: State, action: int) -> str:
     """Write a legal action in SAN, with + for check and # for mate."""
-    text = bare_san(state, action, legal_actions(state))
+    legal = legal_actions(state)
+    if action not in legal:
+        why = "not legal" if legal else "not legal, since the game is over"
+        raise BadInput(f"SAN is written for legal moves; action {action} is {why}")
+    text = bare_san(state, action, legal)
     after = np.array([state])
     rules.play(after[0], action)
     if after[0]["checkers"] == 0:
@@ -156,7 +162,7 @@ def san_text(state: State, action: int) -> str:
 
 def parse_san(state: State, text: str) -> int:
     """Read a SAN move, which must be legal; signs of check and remarks (!?) are left aside, zeros may castle."""
-    wanted = text.rstrip("+#!?").replace("0", "O").replace("=", "")
+    wanted = PROMOTION_SIGN.sub("", text.rstrip("+#!?").replace("0", "O"))
     legal = legal_actions(state)
     fits = [action for action in legal if wanted in san_spellings(state, action, legal)]
     if len(fits) == 1:
