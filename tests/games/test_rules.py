@@ -23,6 +23,11 @@ def write_game(folder: Path, old: str, new: str) -> str:
     return str(path)
 
 
+def test_a_game_that_goes_on_without_a_legal_move_is_refused(tmp_path):
+    with pytest.raises(BrokenGame, match=r"legal lists nothing in '\.\.\..*though over says the game goes on"):
+        load(write_game(tmp_path, "ROWS - 1) & uint64(1) == uint64(0)", "ROWS - 1) & uint64(1) == uint64(2)"))
+
+
 def test_the_unbroken_file_loads(tmp_path):
     assert load(write_game(tmp_path, "connect_four", "my_game")).start().legal().tolist() == list(range(7))
 

@@ -82,6 +82,10 @@ def check_once(game: Game) -> None:
         if plies == game.longest:
             raise BrokenGame(f"{game.name}: a game goes on after 'longest' ({game.longest}) actions")
         legal = position.legal()
+        if len(legal) == 0:
+            raise BrokenGame(
+                f"{game.name}: legal lists nothing in {position.text()!r}, though over says the game goes on"
+            )
         position.play(int(legal[random_below(len(legal), 0, 0, plies)]))
         plies += 1
     for seat in range(game.seats):
