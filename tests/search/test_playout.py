@@ -53,7 +53,7 @@ def test_other_threads_run_while_games_are_played():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    room = RandomGames.room_for(6000, 2)
+    room = RandomGames.room_for(40_000, 2)
     state, moves = game.empty_states()[0], np.empty(game.most_legal, np.int32)
     begin = time.perf_counter()
     play_games(state, moves, 1, 0, 0, 1, new_stop(), room.keys, room.payoffs, room.plies)

@@ -1,0 +1,1 @@
+"""Players, matches, ratings and the ledger that keeps them."""

@@ -1,0 +1,65 @@
+"""What a player is asked, and what it answers.
+
+A player is handed a position as its seat sees it: hidden tiles are absent. Only players named `oracle:...` see all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rookery.games.position import Action, Position, Seat
+from rookery.search.analysis import Analysis
+from rookery.search.threads import new_stop
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One decision: everything a player may use for it."""
+
+    position: Position
+    """as the seat to move sees it"""
+    start: Position
+    """the position the game began with, as the seat sees it"""
+    moves: tuple[Action, ...]
+    """actions from `start` to `position`"""
+    seed: int
+    """same seed, same choice"""
+    seconds: float | None = None
+    """the time for this move, for players that use what they are given; None: their own setting decides"""
+    clock: tuple[float, ...] | None = None
+    """seconds left on each seat's clock"""
+    increment: float = 0.0
+    """seconds a move adds to a clock"""
+    stop: np.ndarray = field(default_factory=new_stop)
+    """[1] once 1, the player is to answer at once"""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The move a player makes, and what it thought, if it says so."""
+
+    action: Action
+    analysis: Analysis | None = None
+
+
+class Player:
+    """Whoever chooses moves. `name` is the text that makes the same player again."""
+
+    name: str
+
+    def choose(self, turn: Turn) -> Choice:
+        """Choose a legal move."""
+        raise NotImplementedError
+
+    def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
+        """Choose for several games at once; players that gain from it do so together."""
+        return [self.choose(turn) for turn in turns]
+
+    def new_game(self, start: Position, seat: Seat) -> None:
+        """Hear that a game begins in which the player holds a seat; external engines prepare for it."""
+
+    def close(self) -> None:
+        """Free what the player holds: processes, networks."""

@@ -1,0 +1,28 @@
+"""The command line. Commands parse, call the library and print; they hold no logic.
+
+Everything heavy is imported inside the commands, so that `rookery --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from rookery.cli import bench, doctor, games
+from rookery.cli.shared import app
+from rookery.errors import BadInput
+
+__all__ = ["app", "bench", "doctor", "games", "main"]
+
+
+def main() -> None:
+    """Run the command line; what the person can mend is told in one line, with exit status 2."""
+    try:
+        app(standalone_mode=True)
+    except BadInput as error:
+        typer.secho(f"rookery: {error}", err=True, fg=typer.colors.RED)
+        sys.exit(2)
+    except OSError as error:
+        typer.secho(f"rookery: {error}", err=True, fg=typer.colors.RED)
+        sys.exit(1)

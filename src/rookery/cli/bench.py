@@ -1,0 +1,54 @@
+"""Commands that measure speed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from rookery.cli.shared import Device, JsonOption, app, print_json
+
+bench = typer.Typer(help="Measure speed. Only ratios within one run mean much.", no_args_is_help=True)
+app.add_typer(bench, name="bench")
+
+
+@bench.command("rules")
+def bench_rules(
+    games: Annotated[
+        list[str] | None, Argument(metavar="[GAME]...", help="games to measure; all if none is given")
+    ] = None,
+    device: Annotated[Device, Option(help="cuda measures the card beside the CPU")] = Device.cpu,
+    rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
+    seconds: Annotated[float, Option(min=0.01, help="length of one measurement")] = 0.4,
+    seed: Annotated[int, Option(help="same seed, same games")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure random play and perft, with legal lists made and results checked.
+
+    rookery bench rules
+
+    rookery bench rules domineering:rows=8,cols=8 --device cuda --json
+    """
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.rules import all_games, bench_game
+    from rookery.benchmarks.tables import rules_table
+    from rookery.terminal import err, out, prepared, progress_bar
+
+    if device is Device.cuda:
+        from rookery.search.cuda import require_card
+
+        require_card()
+    loaded, rows = [prepared(spec, "random play", "perft") for spec in games or all_games()], []
+    with progress_bar() as progress:
+        task = progress.add_task("random play", total=len(loaded) * rounds, note="")
+        for game in loaded:
+            progress.update(task, note=game.name)
+            rows.append(bench_game(game, device.value, rounds, seconds, seed, lambda: progress.advance(task)))
+    machine = describe_machine()
+    if as_json:
+        settings = {"device": device.value, "rounds": rounds, "seconds": seconds, "seed": seed}
+        print_json({"machine": machine, "settings": settings, "rules": [row.as_dict() for row in rows]})
+        return
+    out.print(rules_table(rows))
+    err.print(f"medians of {rounds} rounds, seed {seed}, on {machine['cpu']}, {machine['cores']} cores", style="dim")

@@ -1,0 +1,130 @@
+"""Commands on games: list, show, play, perft."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from typer import Argument, Option
+
+from rookery.cli.shared import GameArgument, JsonOption, PositionOption, app, opened, print_json
+from rookery.errors import BadInput
+
+
+@app.command()
+def games(as_json: JsonOption = False) -> None:
+    """List the games.
+
+    rookery games --json
+    """
+    from rookery.games.library import load, names
+    from rookery.terminal import err, facts_of, games_text, out
+
+    loaded = []
+    for name in names():
+        try:
+            loaded.append(load(name))
+        except BadInput as error:  # a game of another package; the others are listed all the same
+            err.print(f"{error}", style="red", markup=False)
+    if as_json:
+        print_json([facts_of(game) for game in loaded])
+    else:
+        out.print(games_text(loaded), markup=False, soft_wrap=True)
+
+
+@app.command()
+def show(
+    game: GameArgument,
+    position: Annotated[
+        str | None, Argument(metavar="[POSITION]", help="a position's text; else the first one")
+    ] = None,
+    seed: Annotated[int, Option(help="deals, in games with a deal")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a position: the board, its text, who moves and what is legal.
+
+    rookery show pylos
+
+    rookery show domineering:rows=4,cols=4 '..../.##./..../.... h'
+    """
+    from rookery.terminal import describe, out
+
+    loaded, shown = opened(game, position, seed)
+    moves = shown.moves()
+    if as_json:
+        seats = range(loaded.seats)
+        payoffs = [shown.payoff(seat) for seat in seats] if shown.over else None
+        facts = {"game": loaded.spec, "text": shown.text(), "key": f"{shown.key:016x}", "over": shown.over}
+        print_json(facts | {"mover": shown.mover, "payoffs": payoffs, "legal": moves})
+        return
+    out.print(describe(shown), markup=False)
+    out.print(f"text: {shown.text()}", markup=False, soft_wrap=True)
+    out.print(f"legal ({len(moves)}): {' '.join(moves)}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def play(
+    game: GameArgument,
+    seat: Annotated[str, Option(help="your seat, by number or name; none to watch")] = "0",
+    seed: Annotated[int, Option(help="same seed, same opponent")] = 0,
+    position: PositionOption = None,
+    delay: Annotated[float, Option(help="seconds a position is shown when watching in a terminal")] = 0.1,
+) -> None:
+    """Play in the terminal against random moves.
+
+    rookery play pylos
+
+    rookery play domineering:rows=8,cols=8 --seat horizontal --seed 7
+
+    rookery play examples/connect_four.py --seat none
+    """
+    from rookery.terminal import Session, parse_seat, watch
+
+    loaded, begin = opened(game, position, seed)
+    chosen = parse_seat(loaded, seat)
+    if chosen is None:
+        watch(begin, seed, delay)
+    else:
+        Session(begin, chosen, seed, input).run()
+
+
+@app.command()
+def perft(
+    game: GameArgument,
+    depth: Annotated[int, Option(min=1, help="number of actions")],
+    position: PositionOption = None,
+    threads: Annotated[int | None, Option(min=1, help="CPU threads; all cores if not given")] = None,
+    divide: Annotated[bool, Option(help="also print the count behind each move")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Count the sequences of DEPTH actions, to check rules.
+
+    rookery perft pylos --depth 6
+
+    rookery perft domineering:rows=4,cols=4 --depth 5 --position '..../..../..../.... h' --json
+    """
+    import time
+
+    from rookery.benchmarks.machine import cores
+    from rookery.search.perft import perft as count
+    from rookery.terminal import out, progress_bar
+
+    loaded, begin = opened(game, position, uses=("rules", "perft"))
+    start, counted = time.perf_counter(), [0]
+
+    def report(leaves: int, moves: int) -> None:
+        counted[0] += leaves
+        rate = counted[0] / max(time.perf_counter() - start, 1e-9)
+        progress.update(task, advance=moves, note=f"{counted[0]:,} leaves, {rate:,.0f} a second")
+
+    with progress_bar() as progress:
+        task = progress.add_task(f"perft {depth}", total=len(begin.legal()), note="")
+        counts = count(begin, depth, threads or cores(), report)
+    seconds, leaves = time.perf_counter() - start, sum(counts.values())
+    if as_json:
+        facts = {"game": loaded.spec, "position": begin.text(), "depth": depth, "leaves": leaves}
+        print_json(facts | {"seconds": round(seconds, 3), "moves": counts})
+        return
+    if divide:
+        for move, number in counts.items():
+            out.print(f"{move:12s} {number:>15,}", markup=False)
+    out.print(f"{leaves:,} leaves at depth {depth} in {seconds:.2f} s ({leaves / max(seconds, 1e-9):,.0f} a second)")

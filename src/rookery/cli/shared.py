@@ -1,0 +1,49 @@
+"""What several commands share: the app, arguments, and how results are printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+if TYPE_CHECKING:
+    from rookery.games.game import Game
+    from rookery.games.position import Position
+
+app = typer.Typer(
+    help="Rookery: a laboratory in which neural networks learn to play.",
+    epilog="A game is given by its name, by name:option=value,... or by the path of a game file that ends in .py.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+class Device(StrEnum):
+    """Where kernels run."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+GameArgument = Annotated[str, Argument(metavar="GAME", help="name, name:option=value,... or path/to/game.py")]
+PositionOption = Annotated[str | None, Option(metavar="TEXT", help="start from this position, as `show` prints it")]
+JsonOption = Annotated[bool, Option("--json", help="print JSON for programs")]
+
+
+def opened(spec: str, text: str | None, seed: int = 0, uses: tuple[str, ...] = ("rules",)) -> tuple[Game, Position]:
+    """Load a game and its first or a given position."""
+    from rookery.terminal import prepared
+
+    game = prepared(spec, *uses)
+    return game, game.start(seed) if text is None else game.position(text)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON on standard output."""
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
