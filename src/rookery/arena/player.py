@@ -45,13 +45,17 @@ class Choice:
     analysis: Analysis | None = None
 
 
+class PlayerFailed(Exception):
+    """A player cannot go on with a game: an engine that hangs, dies or answers nonsense. The message is the reason."""
+
+
 class Player:
     """Whoever chooses moves. `name` is the text that makes the same player again."""
 
     name: str
 
     def choose(self, turn: Turn) -> Choice:
-        """Choose a legal move."""
+        """Choose a legal move; raise PlayerFailed if that cannot be done."""
         raise NotImplementedError
 
     def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
