@@ -4,3 +4,6 @@ class Integer:
     def __call__(self, *arguments: Any) -> Any: ...
 
 int64: Any
+Record: Any
+intp: Any
+void: Any

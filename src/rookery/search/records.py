@@ -1,0 +1,76 @@
+"""Records by address: stepping from one to its neighbours, and copying one.
+
+A record in compiled code is an address. An array is more: its owner is counted, and a function that takes ten arrays
+pays for ten counts at every call, which took half the time of a tree search. So search code takes the first record of
+each array and reaches the others with `at`. The arrays must outlive the records; kernels hold them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+Record = Any  # an element of a structured array
+
+
+@intrinsic
+def at(typing_context: Any, record: Any, index: Any) -> Any:
+    """Return the record `index` places behind a record of an array."""
+    if not isinstance(record, types.Record) or not isinstance(index, types.Integer):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return step_by(builder, arguments[0], arguments[1], record.size)
+
+    return record(record, types.intp), generate
+
+
+def step_by(builder: Any, address: Any, index: Any, size: int) -> Any:
+    """Generate address + index * size."""
+    plain = builder.bitcast(address, ir.IntType(8).as_pointer())
+    moved = builder.gep(plain, [builder.mul(index, ir.Constant(index.type, size))])
+    return builder.bitcast(moved, address.type)
+
+
+def word_bytes(record: Any) -> int:
+    """Return the size of the largest word that a record consists of."""
+    return next(size for size in (8, 4, 2, 1) if record.size % size == 0)
+
+
+@intrinsic
+def word_count(typing_context: Any, record: Any) -> Any:
+    """Return how many words make up a record."""
+    if not isinstance(record, types.Record):
+        return None
+    count = record.size // word_bytes(record)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return context.get_constant(types.intp, count)
+
+    return types.intp(record), generate
+
+
+@intrinsic
+def copy_word(typing_context: Any, target: Any, source: Any, index: Any) -> Any:
+    """Copy one word of a record to another record of the same kind."""
+    if not isinstance(target, types.Record) or target != source:
+        return None
+    size = word_bytes(target)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(8 * size).as_pointer()
+        to, origin = (step_by(builder, builder.bitcast(a, word), arguments[2], size) for a in arguments[:2])
+        builder.store(builder.load(origin, align=size), to, align=size)
+        return context.get_dummy_value()
+
+    return types.void(target, source, types.intp), generate
+
+
+@njit(cache=True, nogil=True)
+def copy_record(target: Record, source: Record, lane: int, width: int) -> None:
+    """Copy a record, the lanes taking its words in turn."""
+    for i in range(lane, word_count(source), width):
+        copy_word(target, source, i)

@@ -1,0 +1,288 @@
+"""What is special about the root: noise, Gumbel search, the end of the search and the choice of the move.
+
+Gumbel search (Danihelka and others, Policy improvement by planning with Gumbel, 2022) considers the m moves with the
+largest noise + logit. It gives them equal numbers of simulations, drops the worse half by
+
+    noise + logit + (value_visits + most visits) * value_scale * Q,   Q in [0, 1]
+
+and goes on with the rest. Every search draws its noise anew, one number for each legal move, and a root move is known
+by its edge, never by its action number.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import float32, int32, int64, njit, uint64
+
+from rookery.games.bits import Word
+from rookery.games.rng import number, random_bits
+from rookery.search.lanes import lane_argmax, lane_max, lane_sum, lane_sync
+from rookery.search.records import at
+from rookery.search.tree_arrays import DECIDED, Single, Tree
+
+LOW = float32(-1e30)
+NOISE, CHOICE, PLAYOUT = range(3)  # what random numbers are for
+PURPOSES = 4
+ATTEMPTS = 64  # random numbers set aside for one draw from a gamma distribution
+
+
+@njit(cache=True, nogil=True)
+def tree_key(t: Tree, purpose: int) -> Word:
+    """Return the key of a tree's random numbers for one purpose: others in each search of a game."""
+    tree = t.tree
+    return random_bits(t.options.seed, tree.stream, int64(tree.search) * PURPOSES + purpose)
+
+
+@njit(cache=True, nogil=True)
+def fraction(word: Word) -> float:
+    """Turn 64 random bits into a number in (0, 1)."""
+    return (float(word >> uint64(12)) + 0.5) / 4503599627370496.0
+
+
+@njit(cache=True, nogil=True)
+def gamma_draw(alpha: float, key: Word, counter: int) -> float:
+    """Draw from a gamma distribution by Marsaglia and Tsang's method, with the numbers of a key from `counter` on."""
+    shape = alpha if alpha >= 1.0 else alpha + 1.0
+    d = shape - 1.0 / 3.0
+    drawn = d
+    for attempt in range(1, ATTEMPTS - 2, 3):
+        radius = math.sqrt(-2.0 * math.log(fraction(number(key, counter + attempt))))
+        normal = radius * math.cos(2.0 * math.pi * fraction(number(key, counter + attempt + 1)))
+        v = 1.0 + normal / math.sqrt(9.0 * d)
+        if v > 0.0:
+            v = v * v * v
+            bound = 0.5 * normal * normal + d - d * v + d * math.log(v)
+            if math.log(fraction(number(key, counter + attempt + 2))) < bound:
+                drawn = d * v
+                break
+    if alpha < 1.0:
+        drawn *= fraction(number(key, counter)) ** (1.0 / alpha)
+    return drawn
+
+
+@njit(cache=True, nogil=True)
+def add_dirichlet(t: Tree, lane: int, width: int) -> None:
+    """Mix Dirichlet noise into the root's priors."""
+    root, options, key = at(t.nodes, 0), t.options, tree_key(t, NOISE)
+    total = 0.0
+    for e in range(root.first + lane, root.first + root.count, width):
+        total += gamma_draw(options.alpha, key, (e - root.first) * ATTEMPTS)
+    total = max(lane_sum(total), 1e-300)
+    for e in range(root.first + lane, root.first + root.count, width):
+        share = gamma_draw(options.alpha, key, (e - root.first) * ATTEMPTS) / total
+        edge = at(t.edges, e)
+        edge.prior = float32((1.0 - options.noise) * edge.prior + options.noise * share)
+    lane_sync()
+
+
+@njit(cache=True, nogil=True)
+def add_gumbel(t: Tree, lane: int, width: int) -> None:
+    """Draw noise + logit of every root move."""
+    root, options, key = at(t.nodes, 0), t.options, tree_key(t, NOISE)
+    for i in range(lane, root.count, width):
+        drawn = -math.log(-math.log(fraction(number(key, i))))
+        logit = math.log(max(at(t.edges, root.first + i).prior, float32(1e-30)))
+        at(t.gumbels, i).x = float32(options.gumbel_scale * drawn + logit)
+    lane_sync()
+
+
+@njit(cache=True, nogil=True)
+def prepare_root(t: Tree, lane: int, width: int) -> None:
+    """Draw the noise of a search, once its root has edges."""
+    root, options = at(t.nodes, 0), t.options
+    if options.gumbel > 0:
+        add_gumbel(t, lane, width)
+    elif options.noise > float32(0):
+        add_dirichlet(t, lane, width)
+        mass = float32(0)
+        for e in range(root.first + lane, root.first + root.count, width):
+            if at(t.edges, e).visits > 0:
+                mass += at(t.edges, e).prior
+        mass = lane_sum(mass)
+        if lane == 0:
+            root.mass = mass
+    if lane == 0:
+        t.tree.fresh = int32(0)
+    lane_sync()
+
+
+# ---- Gumbel search -------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def considered_visits(moves: int, simulations: int, i: int) -> int:
+    """Return how often the move of simulation i must have been visited before, in sequential halving over `moves`."""
+    if moves <= 1:
+        return i
+    rounds = 0
+    while 1 << rounds < moves:
+        rounds += 1
+    visits = 0
+    while True:
+        extra = max(1, simulations // (rounds * moves))
+        if i < extra * moves:
+            return visits + i // moves
+        i -= extra * moves
+        visits += extra
+        moves = max(2, moves // 2)
+
+
+@njit(cache=True, nogil=True)
+def value_weight(options: Any, most: int) -> Single:
+    """Return what a Q in [0, 1] is multiplied with beside a logit."""
+    return (options.value_visits + float32(most)) * options.value_scale
+
+
+@njit(cache=True, nogil=True)
+def most_visits(t: Tree, lane: int, width: int) -> int:
+    """Return the visits of the most visited root move, on every lane."""
+    root, most = at(t.nodes, 0), int32(0)
+    for e in range(root.first + lane, root.first + root.count, width):
+        most = max(most, at(t.edges, e).visits)
+    return int(lane_max(most))
+
+
+@njit(cache=True, nogil=True)
+def gumbel_score(t: Tree, e: int, weight: Single) -> Single:
+    """Return noise + logit + weighted Q of a root move; an unvisited one has the root's own value as Q."""
+    root, edge = at(t.nodes, 0), at(t.edges, e)
+    mean = edge.mean if edge.visits > 0 else root.value
+    return at(t.gumbels, e - root.first).x + weight * ((mean + float32(1)) / float32(2))
+
+
+@njit(cache=True, nogil=True)
+def gumbel_edge(t: Tree, lane: int, width: int) -> int:
+    """Return the root move of the next simulation by sequential halving."""
+    root, tree, options = at(t.nodes, 0), t.tree, t.options
+    considered = min(options.gumbel, root.count)
+    visits = considered_visits(considered, tree.budget, tree.made + tree.gathered)
+    weight = value_weight(options, visits)  # the same for a whole round, so a round's order is settled at its start
+    best, chosen = LOW, int32(root.first + root.count)
+    for e in range(root.first + lane, root.first + root.count, width):
+        score = gumbel_score(t, e, weight)
+        if at(t.edges, e).visits == visits and score > best:
+            best, chosen = score, int32(e)
+    chosen = lane_argmax(best, chosen)
+    chosen = chosen if chosen < root.first + root.count else root.first
+    lane_sync()
+    if lane == 0 and at(t.edges, chosen).visits == 0:  # its mean while the leaf is under way
+        at(t.edges, chosen).mean = root.value
+    lane_sync()
+    return int(chosen)
+
+
+@njit(cache=True, nogil=True)
+def completed_value(t: Tree) -> float:
+    """Return what unvisited root moves are worth: the root's value mixed with the visited moves' means by prior."""
+    root = at(t.nodes, 0)
+    visits, mass, weighted = 0, 0.0, 0.0
+    for e in range(root.first, root.first + root.count):
+        edge = at(t.edges, e)
+        if edge.visits > 0:
+            visits += edge.visits
+            mass += edge.prior
+            weighted += float(edge.prior) * float(edge.mean)
+    if visits == 0:
+        return float(root.value)
+    return (float(root.value) + visits * weighted / max(mass, 1e-30)) / (1.0 + visits)
+
+
+@njit(cache=True, nogil=True)
+def improved_policy(t: Tree, out: Any) -> None:
+    """Write softmax(logit + weighted completed Q) of every root move, what Gumbel search teaches a network."""
+    root, completed = at(t.nodes, 0), completed_value(t)
+    weight = float(value_weight(t.options, most_visits(t, 0, 1)))
+    top = -1e300
+    for i in range(root.count):
+        edge = at(t.edges, root.first + i)
+        mean = float(edge.mean) if edge.visits > 0 else completed
+        out[i] = math.log(max(float(edge.prior), 1e-30)) + weight * (mean + 1.0) / 2.0
+        top = max(top, out[i])
+    total = 0.0
+    for i in range(root.count):
+        out[i] = math.exp(out[i] - top)
+        total += out[i]
+    for i in range(root.count):
+        out[i] /= total
+
+
+# ---- the end and the choice ----------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def decided(t: Tree) -> None:
+    """End a search whose most visited move can no longer change: proven, alone, or too far ahead."""
+    root, tree = at(t.nodes, 0), t.tree
+    if root.proof != 0 or root.count == 1:
+        tree.status = DECIDED
+        return
+    if t.options.gumbel > 0 or tree.budget - tree.made >= root.visits:
+        return
+    most, second = 0, 0
+    for e in range(root.first, root.first + root.count):
+        visits = at(t.edges, e).visits
+        if visits > most:
+            most, second = visits, most
+        elif visits > second:
+            second = visits
+    if most > second + tree.budget - tree.made:
+        tree.status = DECIDED
+
+
+@njit(cache=True, nogil=True)
+def better(t: Tree, e: int, best: int) -> bool:
+    """Tell whether a root move is to be preferred: proven wins first, proven losses last, then visits, mean, prior."""
+    this, other = at(t.edges, e), at(t.edges, best)
+    if t.options.prove and at(t.edges, e).proof != at(t.edges, best).proof:
+        return bool(at(t.edges, e).proof > at(t.edges, best).proof)
+    if this.visits != other.visits:
+        return bool(this.visits > other.visits)
+    if this.mean != other.mean:
+        return bool(this.mean > other.mean)
+    return bool(this.prior > other.prior)
+
+
+@njit(cache=True, nogil=True)
+def best_edge(t: Tree) -> int:
+    """Return the root's preferred edge."""
+    root = at(t.nodes, 0)
+    best = int(root.first)
+    weight = value_weight(t.options, most_visits(t, 0, 1))
+    for e in range(root.first + 1, root.first + root.count):
+        if t.options.gumbel > 0:
+            ahead = at(t.edges, e).visits - at(t.edges, best).visits
+            if ahead > 0 or (ahead == 0 and gumbel_score(t, e, weight) > gumbel_score(t, best, weight)):
+                best = e
+        elif better(t, e, best):
+            best = e
+    return best
+
+
+@njit(cache=True, nogil=True)
+def drawn_edge(t: Tree) -> int:
+    """Return a root edge drawn in proportion to visits ^ (1 / temperature)."""
+    root, power = at(t.nodes, 0), 1.0 / float(t.options.temperature)
+    most = float(max(1, most_visits(t, 0, 1)))
+    total = 0.0
+    for e in range(root.first, root.first + root.count):
+        total += (float(at(t.edges, e).visits) / most) ** power
+    left = total * fraction(number(tree_key(t, CHOICE), 0))
+    last = int(root.first)
+    for e in range(root.first, root.first + root.count):
+        if at(t.edges, e).visits > 0:
+            last = e
+            left -= (float(at(t.edges, e).visits) / most) ** power
+            if left <= 0.0:
+                break
+    return last
+
+
+@njit(cache=True, nogil=True)
+def choose(t: Tree) -> int:
+    """Choose the move of a finished search and return its edge; one lane is enough."""
+    options, tree = t.options, t.tree
+    draws = options.temperature > float32(0) and tree.ply < options.temperature_plies and options.gumbel == 0
+    tree.chosen = int32(drawn_edge(t) if draws else best_edge(t))
+    return int(tree.chosen)

@@ -1,0 +1,380 @@
+"""One simulation: down to a leaf, its edges, and its value back up. The same source runs on a CPU and in a warp.
+
+Selection is PUCT. Of a node with the visited moves' visits N together, the next move is the one with the largest
+
+    mean + c(N) * sqrt(max(N, 1)) * prior / (1 + visits)
+
+where an unvisited move's mean is the node's first-play urgency. Leaves under way count as visits and change no mean.
+Arithmetic avoids a product followed by a sum: a card would fuse the two and round otherwise than a CPU.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numba import float32, int32, njit
+
+from rookery.games.rules import legal, mover, observe, over, payoff, play
+from rookery.search.lanes import lane_argmax, lane_max, lane_sum, lane_sync, lanes_legal
+from rookery.search.records import at, copy_record
+from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, UNDER_WAY, Single, Tree
+from rookery.search.tree_root import decided, gumbel_edge, prepare_root
+from rookery.search.tree_settings import INFINITE, LC0, PARENT, REDUCED
+
+LOW = float32(-1e30)
+HIGH = float32(1e30)
+
+
+@njit(cache=True, nogil=True)
+def path_edge(t: Tree, row: int, k: int) -> int:
+    """Return edge number k of the path to a leaf."""
+    return int(at(t.path, row * t.options.depth + k).edge)
+
+
+# ---- down ----------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def exploration(options: Any, visits: int) -> Single:
+    """Return the factor of prior / (1 + visits) at a node with so many visits, its own evaluation included."""
+    c = options.c
+    if options.c_factor > float32(0):
+        grown = math.log((float32(visits) + options.c_base) / options.c_base)
+        c = c + float32(options.c_factor * grown)
+    return c * math.sqrt(float32(max(visits - 1, 1)))
+
+
+@njit(cache=True, nogil=True)
+def worst_mean(t: Tree, node: Any, lane: int, width: int) -> Single:
+    """Return the lowest mean of a node's visited moves, on every lane; above all means if there are none."""
+    worst = HIGH
+    for e in range(node.first + lane, node.first + node.count, width):
+        edge = at(t.edges, e)
+        if edge.child >= 0:
+            worst = min(worst, edge.mean)
+    return -lane_max(-worst)
+
+
+@njit(cache=True, nogil=True)
+def first_urgency(t: Tree, node: Any, lane: int, width: int) -> Single:
+    """Return what an unvisited move of a node is taken to be worth, on every lane."""
+    if t.options.urgency == PARENT:
+        return node.mean
+    if t.options.urgency == INFINITE:
+        return HIGH
+    reduced = node.mean - math.sqrt(t.options.reduction_squared * node.mass)
+    if t.options.urgency == REDUCED:
+        return max(reduced, min(node.mean, worst_mean(t, node, lane, width)))
+    return reduced
+
+
+@njit(cache=True, nogil=True)
+def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
+    """Return the edge of a node to follow: the highest score, on a tie the lowest edge."""
+    node, options = at(t.nodes, n), t.options
+    scale, urgency, first = exploration(options, node.visits), first_urgency(t, node, lane, width), node.first
+    best, chosen = LOW, int32(first + lane)
+    for e in range(first + lane, first + node.count, width):
+        edge = at(t.edges, e)
+        mean = edge.mean if edge.visits > 0 else urgency
+        score = mean + scale * edge.prior / float32(1 + edge.visits)
+        if options.prove and at(t.edges, e).proof != 0:
+            score = HIGH if at(t.edges, e).proof > 0 else score - float32(1e6)
+        if score > best:
+            best, chosen = score, int32(e)
+    chosen = lane_argmax(best, chosen)
+    lane_sync()
+    if lane == 0 and at(t.edges, chosen).visits == 0:  # its mean while the leaf is under way
+        at(t.edges, chosen).mean = urgency if urgency < HIGH else node.mean
+    lane_sync()
+    return int(chosen)
+
+
+@njit(cache=True, nogil=True)
+def mark(t: Tree, n: int, e: int, by: int) -> None:
+    """Count a leaf under way, or take it back, at a node and one of its edges."""
+    at(t.nodes, n).visits += int32(by)
+    at(t.edges, e).visits += int32(by)
+
+
+@njit(cache=True, nogil=True)
+def unmark(t: Tree, row: int, depth: int) -> None:
+    """Take back the marks along a path."""
+    n = 0
+    for k in range(depth):
+        e = path_edge(t, row, k)
+        mark(t, n, e, -1)
+        n = at(t.edges, e).child
+
+
+@njit(cache=True, nogil=True)
+def follow(t: Tree, row: int, depth: int, n: int, e: int) -> None:
+    """Play an edge's action on the leaf's state, and mark the way."""
+    mark(t, n, e, 1)
+    at(t.path, row * t.options.depth + depth).edge = e
+    play(at(t.leaves, row), int(at(t.edges, e).action))
+
+
+@njit(cache=True, nogil=True)
+def descend(t: Tree, row: int, lane: int, width: int) -> bool:
+    """Walk to a leaf and leave its position in `at(t.leaves, row)`; False if it is under way already."""
+    copy_record(at(t.leaves, row), t.root, lane, width)
+    lane_sync()
+    n, depth, child = 0, 0, 0
+    while child >= 0 and at(t.nodes, n).count > 0:
+        gumbel = n == 0 and t.options.gumbel > 0
+        e = gumbel_edge(t, lane, width) if gumbel else puct_edge(t, n, lane, width)
+        lane_sync()
+        if lane == 0:
+            follow(t, row, depth, n, e)
+        lane_sync()
+        depth += 1
+        child = at(t.edges, e).child
+        if child >= 0:
+            n = child
+    lane_sync()
+    if lane == 0:
+        slot = at(t.slots, row)
+        slot.depth, slot.node = int32(depth), int32(n)
+        slot.over = int32(over(at(t.leaves, row)))
+        if child == UNDER_WAY:
+            unmark(t, row, depth)
+        elif child == NONE:
+            at(t.edges, path_edge(t, row, depth - 1)).child = int32(UNDER_WAY)
+    lane_sync()
+    return child != UNDER_WAY
+
+
+@njit(cache=True, nogil=True)
+def gather(t: Tree, lane: int, width: int) -> None:
+    """Walk to as many leaves as there are slots, simulations left, and different leaves to be found."""
+    tree, options = t.tree, t.options
+    if tree.status != SEARCHING:
+        return
+    wanted = min(options.leaves, tree.budget - tree.made)
+    if at(t.nodes, 0).visits == 0:
+        wanted = int32(1)
+    elif tree.fresh:
+        prepare_root(t, lane, width)
+    found = 0
+    while found < wanted and descend(t, found, lane, width):
+        found += 1
+        if lane == 0:
+            tree.gathered = int32(found)
+        lane_sync()
+
+
+@njit(cache=True, nogil=True)
+def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int, width: int) -> None:
+    """Write the observations of a tree's leaves into rows first, first + 1, ...; nothing where the game is over."""
+    for row in range(t.tree.gathered):
+        if not at(t.slots, row).over:
+            for i in range(lane, observations.shape[1], width):
+                observations[first + row, i] = observe(at(t.leaves, row), kind, i)
+
+
+@njit(cache=True, nogil=True)
+def forget(t: Tree) -> None:
+    """Take back the leaves under way of a tree, as if they had never been reached; one lane is enough."""
+    for row in range(t.tree.gathered):
+        depth = int(at(t.slots, row).depth)
+        unmark(t, row, depth)
+        if depth > 0 and at(t.edges, path_edge(t, row, depth - 1)).child == UNDER_WAY:
+            at(t.edges, path_edge(t, row, depth - 1)).child = int32(NONE)
+    t.tree.gathered = int32(0)
+
+
+# ---- edges ---------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def list_moves(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
+    """Write the legal actions of a leaf and return how many, on every lane."""
+    if t.options.in_lanes:
+        return lanes_legal(at(t.leaves, row), t.options.actions, moves, lane, width)
+    if lane == 0:
+        t.tree.chosen = int32(legal(at(t.leaves, row), moves))
+    lane_sync()
+    return int(t.tree.chosen)
+
+
+@njit(cache=True, nogil=True)
+def new_edges(t: Tree, row: int, first: int, count: int, moves: Any, lane: int, width: int) -> Single:
+    """Make edges for the legal moves with the evaluator's number of each; return the largest number."""
+    top, given = LOW, at(t.logits, row * t.options.actions)
+    for i in range(lane, count, width):
+        edge, action = at(t.edges, first + i), int(moves[i])
+        edge.prior = at(given, action).x
+        edge.mean, edge.visits, edge.child = float32(0), int32(0), int32(NONE)
+        edge.action, edge.proof = action, 0
+        top = max(top, edge.prior)
+    return lane_max(top)
+
+
+@njit(cache=True, nogil=True)
+def give_priors(t: Tree, first: int, count: int, top: Single, lane: int, width: int) -> None:
+    """Turn the evaluator's numbers into priors: the softmax of logits, or each one's share of the weights."""
+    mass = float32(0)
+    for e in range(first + lane, first + count, width):
+        edge = at(t.edges, e)
+        if not t.options.weights:
+            edge.prior = math.exp((edge.prior - top) * t.options.sharpness)
+        mass += edge.prior
+    mass = lane_sum(mass)
+    for e in range(first + lane, first + count, width):
+        edge = at(t.edges, e)
+        edge.prior = edge.prior / mass if mass > float32(0) else float32(1) / float32(count)
+    lane_sync()
+
+
+@njit(cache=True, nogil=True)
+def sort_by_prior(t: Tree, first: int, count: int, lane: int, width: int) -> None:
+    """Put new edges into order of falling prior, equal ones in order of action; the room behind them is scratch."""
+    for e in range(first + lane, first + count, width):
+        prior, place = at(t.edges, e).prior, first + count
+        for other in range(first, first + count):
+            higher = at(t.edges, other).prior
+            if higher > prior or (higher == prior and other < e):
+                place += 1
+        at(t.edges, place).prior = prior
+        at(t.edges, place).action = at(t.edges, e).action
+    lane_sync()
+    for e in range(first + lane, first + count, width):
+        at(t.edges, e).prior = at(t.edges, e + count).prior
+        at(t.edges, e).action = at(t.edges, e + count).action
+    lane_sync()
+
+
+@njit(cache=True, nogil=True)
+def new_node(t: Tree, row: int, n: int, value: Single) -> None:
+    """Make the node of a leaf, so far without edges: its seat and value."""
+    node, slot, state = at(t.nodes, n), at(t.slots, row), at(t.leaves, row)
+    node.visits, node.count, node.first = int32(0), int32(0), t.tree.edges
+    node.mean, node.mass = float32(0), float32(0)
+    node.proof = 0
+    if slot.over:
+        node.seat = at(t.nodes, slot.node).seat
+        value = float32(payoff(state, int(node.seat)))
+        if t.options.prove:
+            node.proof = int32(value > float32(0.999)) - int32(value < float32(-0.999))
+    else:
+        node.seat = mover(state)
+    node.value = value
+
+
+@njit(cache=True, nogil=True)
+def expand(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
+    """Make the leaf's node and, unless the game is over, its edges; return the node. Known nodes stay as they are."""
+    slot, tree = at(t.slots, row), t.tree
+    depth = int(slot.depth)
+    if depth > 0 and at(t.edges, path_edge(t, row, depth - 1)).child >= 0:
+        return int(slot.node)  # a finished game, seen before
+    n = int(tree.nodes)
+    lane_sync()
+    if lane == 0:
+        new_node(t, row, n, float32(at(t.values, row).x))
+        tree.nodes = int32(n + 1)
+        if depth > 0:
+            at(t.edges, path_edge(t, row, depth - 1)).child = int32(n)
+    lane_sync()
+    if not slot.over:
+        first = int(tree.edges)
+        count = list_moves(t, row, moves, lane, width)
+        top = new_edges(t, row, first, count, moves, lane, width)
+        give_priors(t, first, count, top, lane, width)
+        if t.options.urgency == LC0:
+            sort_by_prior(t, first, count, lane, width)
+        if lane == 0:
+            at(t.nodes, n).count = int32(count)
+            tree.edges = int32(first + count)
+        lane_sync()
+    return n
+
+
+# ---- up ------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def settle(t: Tree, n: int, e: int, child: int) -> None:
+    """Carry a proof from a child to an edge, and to the node if it wins or all its moves lose."""
+    node, below = at(t.nodes, n), at(t.nodes, child)
+    same = t.options.teams[node.seat] == t.options.teams[below.seat]
+    at(t.edges, e).proof = below.proof if same else -below.proof
+    if at(t.edges, e).proof > 0:
+        node.proof = 1
+        return
+    for other in range(node.first, node.first + node.count):
+        if at(t.edges, other).proof >= 0:
+            return
+    node.proof = -1
+
+
+@njit(cache=True, nogil=True)
+def count_value(t: Tree, n: int, value: Single) -> None:
+    """Let a value, seen by a node's mover, enter the node's statistics."""
+    node = at(t.nodes, n)
+    node.visits += int32(1)
+    node.mean = node.mean + (value - node.mean) / float32(node.visits)
+
+
+@njit(cache=True, nogil=True)
+def carry_up(t: Tree, row: int, leaf: int) -> None:
+    """Carry a leaf's value to the root. It changes sign when the team changes, and is discounted then."""
+    options, value = t.options, at(t.nodes, leaf).value
+    team = options.teams[at(t.nodes, leaf).seat]
+    count_value(t, leaf, value)
+    child = leaf
+    for k in range(at(t.slots, row).depth - 1, -1, -1):
+        e = path_edge(t, row, k)
+        n = int(at(t.edges, path_edge(t, row, k - 1)).child) if k > 0 else 0
+        node, edge = at(t.nodes, n), at(t.edges, e)
+        if options.teams[node.seat] != team:
+            team = options.teams[node.seat]
+            value = -(options.discount * value)
+        if edge.visits == 0:
+            node.mass += edge.prior
+            edge.mean = value
+        edge.visits += int32(1)
+        edge.mean = edge.mean + (value - edge.mean) / float32(edge.visits)
+        if options.prove and at(t.nodes, child).proof != 0 and at(t.edges, e).proof == 0:
+            settle(t, n, e, child)
+        count_value(t, n, value)
+        child = n
+
+
+@njit(cache=True, nogil=True)
+def note_status(t: Tree) -> None:
+    """Note whether the search of a tree has ended, and why."""
+    tree, options = t.tree, t.options
+    wide = 2 if options.urgency == LC0 else 1
+    needed = options.leaves + wide - 1
+    if tree.made >= tree.budget:
+        tree.status = SPENT
+    elif tree.edges + needed * options.most_legal > options.edges or tree.nodes + options.leaves > options.nodes:
+        tree.status = FULL
+    elif options.early:
+        decided(t)
+
+
+@njit(cache=True, nogil=True)
+def back_up(t: Tree, moves: Any, lane: int, width: int) -> None:
+    """Take in the evaluator's answers for the leaves under way; `moves` is room for a legal list."""
+    tree, gathered = t.tree, int(t.tree.gathered)
+    if gathered == 0:
+        return
+    lane_sync()
+    if lane == 0:
+        for row in range(gathered):
+            unmark(t, row, int(at(t.slots, row).depth))
+    lane_sync()
+    for row in range(gathered):
+        n = expand(t, row, moves, lane, width)
+        if lane == 0:
+            carry_up(t, row, n)
+            tree.made += int32(1 if at(t.slots, row).depth > 0 else 0)
+        lane_sync()
+    if lane == 0:
+        tree.gathered = int32(0)
+        note_status(t)
+    lane_sync()

@@ -1,0 +1,332 @@
+"""Batched tree search: PUCT and Gumbel search in B games side by side.
+
+    trees = Trees(load("gomoku"), TreeSettings(simulations=400), trees=64)
+    trees.begin(positions)
+    trees.run()                    # random playouts judge the leaves; or trees.run(evaluator)
+    actions = trees.choose()
+    trees.play(actions)            # with keep=True the subtrees of the moves are kept
+    trees.again()                  # and the next search begins
+
+`search` does the same for one position and answers with an `Analysis`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import float32, int64, njit
+
+from rookery.errors import BadInput
+from rookery.games.game import Game
+from rookery.games.options import whole_number
+from rookery.games.position import Action, Position
+from rookery.games.rng import number
+from rookery.games.rules import State, legal, mover, over, payoff, play
+from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.evaluator import Evaluator
+from rookery.search.records import at, copy_record
+from rookery.search.threads import on_threads
+from rookery.search.tree_arrays import DECIDED, FULL, SEARCHING, STATUSES, Arrays, Tree, room, tree_of
+from rookery.search.tree_keep import begin, clear, play_on
+from rookery.search.tree_root import PLAYOUT, choose, improved_policy, tree_key
+from rookery.search.tree_settings import TreeSettings
+from rookery.search.tree_walk import back_up, forget, gather, observe_leaves
+
+SLICE = 0.005  # seconds of compiled work between two looks at the clock
+MEGABYTES = 512  # of memory for a tree whose number of simulations is not known
+
+
+# ---- compiled ------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def play_out(state: State, moves: np.ndarray, key: Any, counter: int, seat: int) -> float:
+    """Play to the end with random moves, with the numbers of a key from `counter` on; return a seat's result."""
+    while not over(state):
+        count = legal(state, moves)
+        high = number(key, counter) >> np.uint64(32)
+        play(state, int(moves[int((high * np.uint64(count)) >> np.uint64(32))]))
+        counter += 1
+    return payoff(state, seat)
+
+
+@njit(cache=True, nogil=True)
+def judge_by_playouts(t: Tree, playouts: int, longest: int, scratch: State, moves: Any) -> None:
+    """Write the mean result of random playouts from each leaf under way, for its mover."""
+    key = tree_key(t, PLAYOUT)
+    for row in range(t.tree.gathered):
+        if at(t.slots, row).over:
+            continue
+        seat, total = mover(at(t.leaves, row)), 0.0
+        for k in range(playouts):
+            copy_record(scratch, at(t.leaves, row), 0, 1)
+            counter = ((int64(t.tree.made) + row) * playouts + k) * (longest + 1)
+            total += play_out(scratch, moves, key, counter, seat)
+        at(t.values, row).x = float32(total / max(1, playouts))
+
+
+@njit(cache=True, nogil=True)
+def search_alone(
+    a: Arrays, first: int, last: int, most: int, playouts: int, longest: int, scratch: State, moves: Any, stop: Any
+) -> None:
+    """Search trees first..last-1, each for at most `most` rounds, by playouts alone; 0 playouts judge all as even."""
+    for b in range(first, last):
+        t = tree_of(a, b)
+        for _ in range(most):
+            if stop[0] or t.tree.status != SEARCHING:
+                break
+            gather(t, 0, 1)
+            judge_by_playouts(t, playouts, longest, scratch, moves)
+            back_up(t, moves, 0, 1)
+
+
+@njit(cache=True, nogil=True)
+def step(a: Arrays, first: int, last: int, kind: int, observations: Any, moves: Any) -> int:
+    """Take in the answers for the leaves under way, gather the next ones; return how many trees still search."""
+    searching = 0
+    for b in range(first, last):
+        t = tree_of(a, b)
+        back_up(t, moves, 0, 1)
+        gather(t, 0, 1)
+        observe_leaves(t, kind, observations, b * t.options.leaves, 0, 1)
+        if t.tree.gathered > 0:
+            searching += 1
+    return searching
+
+
+@njit(cache=True, nogil=True)
+def begin_all(a: Arrays, budgets: Any, forget_all: bool) -> None:
+    """Begin a search in every tree, from nothing or from what is known."""
+    for b in range(a.trees.shape[0]):
+        t = tree_of(a, b)
+        if forget_all:
+            clear(t)
+        begin(t, budgets[b])
+
+
+@njit(cache=True, nogil=True)
+def forget_leaves(a: Arrays) -> None:
+    """Take back the leaves under way in every tree."""
+    for b in range(a.trees.shape[0]):
+        forget(tree_of(a, b))
+
+
+@njit(cache=True, nogil=True)
+def choose_all(a: Arrays, out: Any) -> None:
+    """Write the chosen edge of every tree whose root was looked at; -1 for the others."""
+    for b in range(a.trees.shape[0]):
+        out[b] = choose(tree_of(a, b)) if a.nodes[b, 0].count > 0 else -1
+
+
+@njit(cache=True, nogil=True)
+def play_tree(a: Arrays, b: int, action: int, keep: bool) -> None:
+    """Play a move in one tree."""
+    play_on(tree_of(a, b), action, keep, 0, 1)
+
+
+@njit(cache=True, nogil=True)
+def improve(a: Arrays, b: int, out: Any) -> None:
+    """Write the improved policy of one tree."""
+    improved_policy(tree_of(a, b), out)
+
+
+# ---- for people ----------------------------------------------------------------------------------
+
+
+class Trees:
+    """Searches of several positions of one game, side by side."""
+
+    def __init__(
+        self, game: Game, settings: TreeSettings | None = None, trees: int = 1, nodes: int | None = None,
+        edges: int | None = None, keep: bool = False,
+    ):  # fmt: skip
+        """Make room for so many trees.
+
+        nodes, edges  room of one tree; by default enough for the search, or for two where subtrees are kept
+        keep          go on with the subtree of a move that is played; Gumbel search starts from nothing all the same
+        """
+        self.game, self.settings = game, settings or TreeSettings()
+        self.count, self.keep = whole_number("trees", trees, 1, 1 << 24), keep and not self.settings.gumbel
+        worst, spare = max(1, game.most_legal), self.settings.leaves + 1
+        if nodes is None:
+            nodes = self.settings.simulations * (2 if self.keep else 1) + spare + 1
+        self.arrays = room(game, self.settings, trees, nodes, (nodes + spare) * worst if edges is None else edges)
+        self.moves = np.empty(worst, np.int32)
+
+    def begin(self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int = 0) -> None:
+        """Put new positions at the roots, forgetting all trees, and begin a search of each.
+
+        `streams` number the games, so that each draws its own noise; 0, 1, ... if not given. `plies` is the number of
+        plies already played, for the temperature.
+        """
+        if len(positions) != self.count:
+            raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
+        for b, position in enumerate(positions):
+            if position.over:
+                raise BadInput(f"the game is over in {position.text()!r}; there is nothing to search")
+            self.arrays.roots[b] = position.state
+            tree = self.arrays.trees[b]
+            tree["stream"], tree["ply"], tree["search"] = b if streams is None else streams[b], plies, 0
+        self.again(forget_all=True)
+
+    def again(self, forget_all: bool = False) -> None:
+        """Begin another search from the present roots, keeping what is known."""
+        begin_all(self.arrays, np.full(self.count, self.settings.simulations, np.int32), forget_all)
+
+    def run(self, evaluator: Evaluator | int = 1, threads: int = 1, watch: Watch | None = None) -> None:
+        """Search until every tree is done or the watch ends it.
+
+        The leaves are judged by an evaluator, or by a number of random playouts; 0 judges every position as even.
+        """
+        watch = watch or Watch()
+        if isinstance(evaluator, int):
+            self.run_alone(whole_number("playouts", evaluator, 0, 1 << 20), threads, watch)
+        else:
+            self.run_asking(evaluator, watch)
+
+    def run_alone(self, playouts: int, threads: int, watch: Watch) -> None:
+        """Search by playouts, trees shared out among threads."""
+        share = -(-self.count // (4 * threads)) if threads > 1 else self.count
+
+        def part(first: int) -> None:
+            last = min(first + share, self.count)
+            scratch, moves = self.game.empty_states()[0], np.empty_like(self.moves)
+            most = 1
+            while not watch.ended and (self.arrays.trees["status"][first:last] == SEARCHING).any():
+                before = watch.spent
+                search_alone(self.arrays, first, last, most, playouts, self.game.longest, scratch, moves, watch.stop)
+                most = paced(most, watch.spent - before)
+
+        on_threads(part, range(0, self.count, share), threads, watch.stop)
+
+    def run_asking(self, evaluator: Evaluator, watch: Watch) -> None:
+        """Search with an evaluator that judges all leaves under way together."""
+        kinds = list(self.game.observations)
+        if evaluator.kind not in kinds:
+            raise BadInput(f"{self.game.name} has no observation {evaluator.kind!r}; it has {', '.join(kinds)}")
+        shape = self.game.observations[evaluator.kind]
+        observations = np.zeros((len(self.arrays.values), int(np.prod(shape))), np.float32)
+        kind, logits, values = kinds.index(evaluator.kind), self.arrays.logits["x"], self.arrays.values["x"]
+        while step(self.arrays, 0, self.count, kind, observations, self.moves) and not watch.ended:
+            logits[:], values[:] = evaluator(observations)
+        forget_leaves(self.arrays)  # those whose answers were never asked for
+
+    def choose(self) -> list[Action]:
+        """Return the move of each tree: by temperature, Gumbel search, or the most visited one."""
+        edges = np.empty(self.count, np.int64)
+        choose_all(self.arrays, edges)
+        if (edges < 0).any():
+            raise BadInput(f"tree {int(np.argmin(edges))} has not been searched, so no move can be chosen")
+        return [int(self.arrays.edges[b, e]["action"]) for b, e in enumerate(edges)]
+
+    def play(self, actions: Sequence[Action]) -> None:
+        """Play a move in each tree; `again` then begins the next search."""
+        for b, action in enumerate(actions):
+            position = self.root(b)
+            position.check_legal(position.checked_action(action), action)
+            play_tree(self.arrays, b, action, self.keep)
+
+    def root(self, b: int) -> Position:
+        """Return a copy of the position at a tree's root."""
+        return Position(self.game, self.arrays.roots[b : b + 1].copy())
+
+    # -- what was found --
+
+    def policy(self, b: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the actions of a root and what to teach for them: visit shares, or Gumbel's improved policy."""
+        first, count = self.edges_of(b, 0)
+        actions = self.arrays.edges[b, first : first + count]["action"].astype(np.int32)
+        if self.settings.gumbel:
+            improved = np.empty(count, np.float64)
+            improve(self.arrays, b, improved)
+            return actions, improved
+        visits = self.arrays.edges[b, first : first + count]["visits"].astype(np.float64)
+        return actions, visits / max(1.0, visits.sum())
+
+    def edges_of(self, b: int, n: int) -> tuple[int, int]:
+        """Return first edge and number of edges of a node."""
+        node = self.arrays.nodes[b, n]
+        return int(node["first"]), int(node["count"])
+
+    def principal(self, b: int, e: int) -> tuple[Action, ...]:
+        """Return the most visited line that begins with an edge."""
+        moves = [int(self.arrays.edges[b, e]["action"])]
+        child = int(self.arrays.edges[b, e]["child"])
+        while child >= 0 and len(moves) < self.game.longest:
+            first, count = self.edges_of(b, child)
+            edges = self.arrays.edges[b, first : first + count]
+            if count == 0 or edges["visits"].max() == 0:
+                break
+            e = first + int(np.lexsort((-edges["prior"], -edges["mean"], -edges["visits"]))[0])
+            moves.append(int(self.arrays.edges[b, e]["action"]))
+            child = int(self.arrays.edges[b, e]["child"])
+        return tuple(moves)
+
+    def line(self, b: int, e: int) -> Line:
+        """Describe one move of a root."""
+        edge, proof = self.arrays.edges[b, e], int(self.arrays.edges[b, e]["proof"])
+        value = (
+            float(proof)
+            if proof
+            else float(edge["mean"])
+            if edge["visits"]
+            else float(self.arrays.nodes[b, 0]["value"])
+        )
+        return Line(int(edge["action"]), value, int(edge["visits"]), float(edge["prior"]), self.principal(b, e))
+
+    def analysis(self, b: int) -> Analysis:
+        """Describe what the search of a tree has found so far."""
+        first, count = self.edges_of(b, 0)
+        lines = [self.line(b, first + i) for i in range(count)]
+        proofs = self.arrays.edges[b, first : first + count]["proof"]
+        order = sorted(
+            range(count), key=lambda i: (-int(proofs[i]), -lines[i].visits, -lines[i].value, lines[i].action)
+        )
+        root, tree = self.arrays.nodes[b, 0], self.arrays.trees[b]
+        proof, status = int(root["proof"]), int(tree["status"])
+        return Analysis(
+            action=self.choose()[b],
+            value=float(proof) if proof else float(root["mean"]),
+            lines=tuple(lines[i] for i in order),
+            nodes=int(tree["made"]),
+            depth=len(lines[order[0]].moves),
+            proven=proof != 0,
+            note=STATUSES[status] if status in (DECIDED, FULL) else "",
+        )
+
+
+def paced(rounds: int, seconds: float) -> int:
+    """Return how many rounds to make next, so that a slice of compiled work stays short."""
+    if seconds > SLICE:
+        return max(1, int(rounds * SLICE / seconds))
+    return rounds * 2 if seconds < SLICE / 2 else rounds
+
+
+def search(
+    position: Position, limits: Limits, watch: Watch | None = None, *, evaluator: Evaluator | int = 1, ply: int = 0,
+    megabytes: int = MEGABYTES, **settings: Any,
+) -> Analysis:  # fmt: skip
+    """Search one position by tree search; `settings` are those of `TreeSettings`, simulations are `limits.nodes`.
+
+    With no limit of simulations the tree may take so many megabytes, and the search ends when they are full.
+    """
+    watch = watch or Watch(limits.seconds)
+    game, edges = position.game, None
+    if limits.nodes is None and limits.seconds is not None:
+        bytes_per_edge = 20
+        edges = max(4 * max(1, game.most_legal), megabytes * 1_000_000 // bytes_per_edge)
+        settings["simulations"] = max(1, edges // 8)
+    elif limits.nodes is not None:
+        settings["simulations"] = limits.nodes
+    trees = Trees(game, TreeSettings(**settings), edges=edges)
+    trees.begin([position], plies=ply)
+    if watch.seconds is None and limits.seconds is not None:
+        watch = dataclasses.replace(watch, seconds=limits.seconds)
+    trees.run(evaluator, watch=watch)
+    return trees.analysis(0)
+
+
+__all__ = ["TreeSettings", "Trees", "search"]
