@@ -11,6 +11,7 @@ from rookery.games.rules import State, implements, list_legal
 
 ROWS, COLS, COLUMN = 6, 7, uint64(0b111111)
 BOTTOM = uint64(sum(1 << 7 * col for col in range(COLS)))
+PLACES = np.array([7 * col + row for row in range(ROWS) for col in range(COLS)] * 2, np.uint64)  # of an observation
 STATE = np.dtype([("stones", np.uint64, (2,)), ("connect_four_mover", np.int32)], align=True)
 
 
@@ -63,8 +64,7 @@ def payoff(state: State, seat: int) -> float:
 
 @implements("observe", STATE)
 def observe(state: State, kind: int, i: int) -> float:
-    stones = state.stones[state.connect_four_mover ^ (i // (ROWS * COLS))]
-    return float(stones >> uint64(7 * (i % COLS) + i // COLS % ROWS) & uint64(1))
+    return float(state.stones[state.connect_four_mover ^ (i >= ROWS * COLS)] >> PLACES[i] & uint64(1))
 
 
 @implements("key", STATE)

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from rookery.games.game import Game
+from rookery.search.analysis import Limits
 from rookery.search.lanes import lanes_legal
 from rookery.search.perft import perft
 from rookery.search.playout import random_games
+from rookery.search.trees import search as search_tree
 
 
 def rules(game: Game) -> None:
@@ -40,10 +42,17 @@ def card(game: Game) -> None:
     playout_cuda.random_games(game, 32)
 
 
+def trees(game: Game) -> None:
+    """Compile tree search by playouts."""
+    if not game.start().over:
+        search_tree(game.start(), Limits(nodes=2))
+
+
 USES: dict[str, Callable[[Game], object]] = {
     "rules": rules,
     "lanes": lanes,
     "random play": lambda game: random_games(game, 1),
+    "tree search": trees,
     "perft": lambda game: perft(game.start(), min(2, max(1, game.longest))),
 }
 CARD_USES: dict[str, Callable[[Game], object]] = {"random play on the card": card}

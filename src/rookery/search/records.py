@@ -35,6 +35,23 @@ def step_by(builder: Any, address: Any, index: Any, size: int) -> Any:
     return builder.bitcast(moved, address.type)
 
 
+@intrinsic
+def prefetch(typing_context: Any, record: Any) -> Any:
+    """Ask for a record's memory ahead of its use."""
+    if not isinstance(record, types.Record):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        ask = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        for_writing, keep, data = (ir.Constant(number, flag) for flag in (1, 3, 1))
+        builder.call(ask, [builder.bitcast(arguments[0], pointer), for_writing, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(record), generate
+
+
 def word_bytes(record: Any) -> int:
     """Return the size of the largest word that a record consists of."""
     return next(size for size in (8, 4, 2, 1) if record.size % size == 0)

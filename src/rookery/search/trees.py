@@ -27,15 +27,16 @@ from rookery.games.rng import number
 from rookery.games.rules import State, legal, mover, over, payoff, play
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.evaluator import Evaluator
-from rookery.search.records import at, copy_record
+from rookery.search.records import at, copy_record, prefetch
 from rookery.search.threads import on_threads
 from rookery.search.tree_arrays import DECIDED, FULL, SEARCHING, STATUSES, Arrays, Tree, room, tree_of
 from rookery.search.tree_keep import begin, clear, play_on
 from rookery.search.tree_root import PLAYOUT, choose, improved_policy, tree_key
 from rookery.search.tree_settings import TreeSettings
-from rookery.search.tree_walk import back_up, forget, gather, observe_leaves
+from rookery.search.tree_walk import back_up, forget, gather, observe_leaves, path_edge
 
 SLICE = 0.005  # seconds of compiled work between two looks at the clock
+AHEAD = 4  # trees between asking for memory and using it
 MEGABYTES = 512  # of memory for a tree whose number of simulations is not known
 
 
@@ -84,10 +85,28 @@ def search_alone(
 
 
 @njit(cache=True, nogil=True)
+def prefetch_path(a: Arrays, b: int, last: int) -> None:
+    """Ask for the memory that backing up a tree will touch: while other trees are worked on it leaves the cache."""
+    if b + AHEAD < last:
+        row = (b + AHEAD) * a.options[0].leaves
+        prefetch(a.trees[b + AHEAD])
+        prefetch(a.slots[row])
+        prefetch(a.path[row, 0])
+    if b < last:
+        t = tree_of(a, b)
+        for row in range(t.tree.gathered):
+            for k in range(at(t.slots, row).depth):
+                e = path_edge(t, row, k)
+                prefetch(at(t.edges, e))
+                prefetch(at(t.nodes, at(t.edges, e).child))
+
+
+@njit(cache=True, nogil=True)
 def step(a: Arrays, first: int, last: int, kind: int, observations: Any, moves: Any) -> int:
     """Take in the answers for the leaves under way, gather the next ones; return how many trees still search."""
     searching = 0
     for b in range(first, last):
+        prefetch_path(a, b + AHEAD, last)
         t = tree_of(a, b)
         back_up(t, moves, 0, 1)
         gather(t, 0, 1)
