@@ -18,7 +18,7 @@ from numba import float32, int32, int64, njit, uint64
 
 from rookery.games.bits import Word
 from rookery.games.rng import number, random_bits
-from rookery.search.lanes import lane_argmax, lane_max, lane_sum, lane_sync
+from rookery.search.lanes import lane_argmax, lane_sum, lane_sync
 from rookery.search.records import at
 from rookery.search.tree_arrays import DECIDED, Single, Tree
 
@@ -103,6 +103,7 @@ def prepare_root(t: Tree, lane: int, width: int) -> None:
         mass = lane_sum(mass)
         if lane == 0:
             root.mass = mass
+    lane_sync()  # every lane has seen that the root was fresh
     if lane == 0:
         t.tree.fresh = int32(0)
     lane_sync()
@@ -136,12 +137,12 @@ def value_weight(options: Any, most: int) -> Single:
 
 
 @njit(cache=True, nogil=True)
-def most_visits(t: Tree, lane: int, width: int) -> int:
-    """Return the visits of the most visited root move, on every lane."""
+def most_visits(t: Tree) -> int:
+    """Return the visits of the most visited root move."""
     root, most = at(t.nodes, 0), int32(0)
-    for e in range(root.first + lane, root.first + root.count, width):
+    for e in range(root.first, root.first + root.count):
         most = max(most, at(t.edges, e).visits)
-    return int(lane_max(most))
+    return int(most)
 
 
 @njit(cache=True, nogil=True)
@@ -193,7 +194,7 @@ def completed_value(t: Tree) -> float:
 def improved_policy(t: Tree, out: Any) -> None:
     """Write softmax(logit + weighted completed Q) of every root move, what Gumbel search teaches a network."""
     root, completed = at(t.nodes, 0), completed_value(t)
-    weight = float(value_weight(t.options, most_visits(t, 0, 1)))
+    weight = float(value_weight(t.options, most_visits(t)))
     top = -1e300
     for i in range(root.count):
         edge = at(t.edges, root.first + i)
@@ -249,7 +250,7 @@ def best_edge(t: Tree) -> int:
     """Return the root's preferred edge."""
     root = at(t.nodes, 0)
     best = int(root.first)
-    weight = value_weight(t.options, most_visits(t, 0, 1))
+    weight = value_weight(t.options, most_visits(t))
     for e in range(root.first + 1, root.first + root.count):
         if t.options.gumbel > 0:
             ahead = at(t.edges, e).visits - at(t.edges, best).visits
@@ -264,7 +265,7 @@ def best_edge(t: Tree) -> int:
 def drawn_edge(t: Tree) -> int:
     """Return a root edge drawn in proportion to visits ^ (1 / temperature)."""
     root, power = at(t.nodes, 0), 1.0 / float(t.options.temperature)
-    most = float(max(1, most_visits(t, 0, 1)))
+    most = float(max(1, most_visits(t)))
     total = 0.0
     for e in range(root.first, root.first + root.count):
         total += (float(at(t.edges, e).visits) / most) ** power

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.position import Position
 from rookery.search import trees as on_cpu
 from rookery.search import warps
 from rookery.search.cuda import cuda, require_card
+from rookery.search.records import at
 from rookery.search.tree_arrays import SEARCHING, Arrays, tree_of
-from rookery.search.tree_keep import play_on
+from rookery.search.tree_keep import begin, play_on
+from rookery.search.tree_root import choose
 from rookery.search.tree_settings import TreeSettings
 from rookery.search.tree_walk import back_up, gather, observe_leaves
 
@@ -52,58 +53,84 @@ def step_on_card(a: Any, kind: Any, observations: Any, moves: Any) -> None:
 
 
 @cuda.jit(cache=True)
-def play_on_card(a: Any, actions: Any, keep: Any) -> None:
-    """Play a move in every tree."""
-    b = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
+def begin_on_card(a: Any, budgets: Any) -> None:
+    """Begin a search in every tree, keeping what is known."""
+    b = cuda.grid(1)
     if b < a.trees.shape[0]:
+        begin(tree_of(a, b), budgets[b])
+
+
+@cuda.jit(cache=True)
+def choose_on_card(a: Any, actions: Any) -> None:
+    """Write the chosen action of every tree; -1 where the root was not looked at."""
+    b = cuda.grid(1)
+    if b < a.trees.shape[0]:
+        t = tree_of(a, b)
+        actions[b] = at(t.edges, choose(t)).action if at(t.nodes, 0).count > 0 else -1
+
+
+@cuda.jit(cache=True)
+def play_on_card(a: Any, actions: Any, keep: Any) -> None:
+    """Play a move in every tree whose game goes on."""
+    b = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
+    if b < a.trees.shape[0] and actions[b] >= 0:
         play_on(tree_of(a, b), actions[b], keep, cuda.threadIdx.x, LANES)
 
 
 class TreesOnCard:
-    """Searches of several positions of one game, on a card."""
+    """Searches of several positions of one game, on a card. Calls return at once, unless they fetch something."""
 
     def __init__(self, game: Game, settings: TreeSettings, trees: int, keep: bool = False):
         require_card()
-        few = game.most_legal * FEW < game.actions
         self.host = on_cpu.Trees(game, settings, trees, keep=keep)
-        self.host.arrays.options["in_lanes"] = not few
+        self.host.arrays.options["in_lanes"] = game.most_legal * FEW >= game.actions
         self.game, self.settings, self.count = game, settings, trees
-        self.arrays: Arrays | None = None
         self.moves = cuda.device_array((trees, max(1, game.most_legal)), np.int32)
-        self.grid = (-(-trees // WARPS),), (LANES, WARPS)
-
-    def begin(self, positions: Sequence[Position]) -> None:
-        """Put positions at the roots and copy everything to the card."""
-        self.host.begin(positions)
+        self.actions = cuda.device_array(trees, np.int32)
+        self.warps = (-(-trees // WARPS),), (LANES, WARPS)
+        self.threads = (-(-trees // LANES),), (LANES,)
         self.arrays = Arrays(*(cuda.to_device(array) for array in self.host.arrays))
 
-    def on_card(self) -> Arrays:
-        """Return the arrays on the card."""
-        if self.arrays is None:
-            raise BadInput("no search has begun; call begin first")
-        return self.arrays
+    def begin(self, positions: Sequence[Position]) -> None:
+        """Put positions at the roots, forgetting all trees, and begin a search of each."""
+        self.host.begin(positions)
+        for array, source in zip(self.arrays, self.host.arrays, strict=True):
+            array.copy_to_device(source)
+
+    def again(self, stream: Any = 0) -> None:
+        """Begin another search from the present roots, keeping what is known."""
+        budgets = cuda.to_device(np.full(self.count, self.settings.simulations, np.int32))
+        begin_on_card[(*self.threads, stream)](self.arrays, budgets)
 
     def run_even(self, rounds: int, stream: Any = 0) -> None:
-        """Search with every position judged as even. Returns at once; the card works on."""
-        search_on_card[(*self.grid, stream)](self.on_card(), np.int32(rounds), self.moves)
+        """Search with every position judged as even, by the weights that lie in the arrays' logits."""
+        search_on_card[(*self.warps, stream)](self.arrays, np.int32(rounds), self.moves)
 
     def step(self, kind: int, observations: Any, stream: Any = 0) -> None:
-        """Take in answers, gather leaves, write observations [B * L, O]. Returns at once."""
-        step_on_card[(*self.grid, stream)](self.on_card(), np.int32(kind), observations, self.moves)
+        """Take in the answers in the arrays' logits and values, gather leaves, write observations [B * L, O]."""
+        step_on_card[(*self.warps, stream)](self.arrays, np.int32(kind), observations, self.moves)
 
-    def run(self, kind: str, evaluate: Callable[[Any, Any, Any], None], simulations: int) -> None:
+    def run(self, kind: str, evaluate: Callable[[Any, Any, Any], None], stream: Any = 0) -> None:
         """Search with an evaluator that reads observations on the card and writes logits and values there."""
-        kinds = list(self.game.observations)
-        size = int(np.prod(self.game.observations[kind]))
-        arrays = self.on_card()
-        observations = cuda.device_array((self.count * self.settings.leaves, size), np.float32)
-        for _ in range(simulations + 1):
-            self.step(kinds.index(kind), observations)
-            evaluate(observations, arrays.logits, arrays.values)
-        self.step(kinds.index(kind), observations)
+        number = list(self.game.observations).index(kind)
+        shape = self.count * self.settings.leaves, int(np.prod(self.game.observations[kind]))
+        observations = cuda.device_array(shape, np.float32)
+        rounds = 2 + self.settings.simulations  # the root, and as many more if every batch brings a single leaf
+        for _ in range(rounds):
+            self.step(number, observations, stream)
+            evaluate(observations, self.arrays.logits, self.arrays.values)
+
+    def choose(self, stream: Any = 0) -> Any:
+        """Return the move of each tree, in an array on the card."""
+        choose_on_card[(*self.threads, stream)](self.arrays, self.actions)
+        return self.actions
+
+    def play(self, actions: Any, stream: Any = 0) -> None:
+        """Play a move in each tree, given in an array on the card; they must be legal."""
+        play_on_card[(*self.warps, stream)](self.arrays, actions, self.host.keep)
 
     def fetch(self) -> on_cpu.Trees:
         """Copy the trees to the host, waiting for the card."""
-        for target, source in zip(self.host.arrays, self.on_card(), strict=True):
+        for target, source in zip(self.host.arrays, self.arrays, strict=True):
             source.copy_to_host(target)
         return self.host
