@@ -3,8 +3,8 @@
     search(position, Limits(depth=4))
     search(position, Limits(seconds=1.0), lines=3)
 
-The walk itself is compiled (`rookery.search.alphabeta_walk`); here it is called in slices until depth, nodes or time are
-used up. What a game knows about its positions is in `rookery.search.evaluations`.
+The walk itself is compiled (`rookery.search.alphabeta_walk`); here it is called in slices until depth, nodes or time
+are used up. What a game knows about its positions is in `rookery.search.evaluations`.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def search(
     quiet_plies = whole_number("quiet_plies", quiet_plies, 0, MOST_QUIET_PLIES)
     desk = new_desk(position.game, depth + quiet_plies, table or new_table(table_megabytes))
     desk.states[0] = position.state
-    used = [feature not in checked_features(without) for feature in FEATURES]
     seed = whole_number("seed", seed, -(2**63), 2**63 - 1)
-    settings = Settings(*used, quiet_plies=quiet_plies, random_ties=bool(random_ties), seed=seed)
+    settings = Settings(quiet_plies=quiet_plies, random_ties=bool(random_ties), seed=seed)
+    settings = settings._replace(**dict.fromkeys(checked_features(without), False))
     most_lines = whole_number("lines", lines, 1, position.game.most_legal)
     compile_for(desk, settings)
     run = Run(position, desk, settings, limits, watch or Watch(limits.seconds), most_lines)
@@ -154,6 +154,8 @@ class Run:
     found: list[Line] = field(default_factory=list)
     """best first"""
     proven: bool = False
+    settled: bool = False
+    """whether looking deeper cannot change any of the lines"""
 
     def deepen(self, depth: int) -> Analysis:
         """Search to one depth after the other."""
@@ -161,7 +163,7 @@ class Run:
         finished = True
         for goal in range(1, depth + 1):
             finished = self.search_to(goal)
-            if not finished or self.proven:
+            if not finished or self.settled:
                 break
             if self.watch.report is not None:
                 self.watch.report(self.analysis(""))
@@ -171,7 +173,8 @@ class Run:
         """Find the best lines at one depth; return whether there was time for it."""
         desk, before = self.desk, self.found
         lines: list[Line] = []
-        finished, settled = True, True
+        finished = True
+        settled: list[bool] = []
         wanted = min(self.most_lines, len(self.position.legal()))
         while finished and len(lines) < wanted:
             for i, line in enumerate(lines):
@@ -183,12 +186,12 @@ class Run:
             finished = self.walk_on()
             if desk.frames[0]["best_move"] >= 0:
                 lines.append(self.line(int(desk.place[NODES]) - nodes))
-            settled = settled and bool(is_settled(desk))
+            settled.append(bool(is_settled(desk)))
         lines.sort(key=lambda line: -line.value)
         known = {line.action for line in lines}
         self.found = lines + [line for line in before if line.action not in known][: wanted - len(lines)]
         if finished:
-            self.done, self.proven = depth, settled
+            self.done, self.proven, self.settled = depth, settled[0], all(settled)
         return finished
 
     def walk_on(self) -> bool:
@@ -221,7 +224,9 @@ class Run:
         """Return what is known so far."""
         nodes = int(self.desk.place[NODES])
         if not self.found:  # stopped before anything was known: the move that would have been looked at first
-            action: Action = int(self.desk.moves[0, int(np.argmax(self.desk.orders[0, : self.desk.frames[0]["count"]]))])
+            action: Action = int(
+                self.desk.moves[0, int(np.argmax(self.desk.orders[0, : self.desk.frames[0]["count"]]))]
+            )
             value = value_of(int(judged(self.position.state)))
             return Analysis(action, value, (Line(action, value, moves=(action,)),), nodes, note=note)
         best = self.found[0]

@@ -2,13 +2,14 @@
 
 There is no recursion: every level of the tree has a state, a frame and a list of moves in arrays that the caller owns.
 The walk stands on one level, makes its next move, and either gets the child's score at once or goes down to
-the child's level; when a level has run out of moves its score goes up. So it can stop after any position and go on later.
+the child's level; when a level has run out of moves its score goes up. So it can stop after any position and go on.
 
 Scores are from the side of the mover's *team*: they change sign from level to level only if the team does.
 
 A score depends on two things that a position does not show. Scores that rest on an evaluation belong to the depth that
 was searched (BY_DEPTH). Scores that rest on a repetition or the like belong to the path (BY_HISTORY). Both marks
-travel up with the scores; the table keeps no score marked BY_HISTORY, and uses one marked BY_DEPTH for the same depth alone.
+travel up with the scores; the table keeps no score marked BY_HISTORY, and uses one marked BY_DEPTH for the same depth
+alone.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def result_score(result: float, level: int) -> int:
         return WIN - level
     if result <= -1.0:
         return level - WIN
-    return int(round(result * UNIT))
+    return round(result * UNIT)
 
 
 @njit(cache=True, nogil=True)
@@ -180,7 +181,7 @@ def praise(desk: Desk, level: int) -> None:
 
 @njit(cache=True, nogil=True, inline="always")
 def look_up(desk: Desk, level: int, move_only: bool) -> tuple[bool, int]:
-    """Ask the table; return whether it settles the position, whose frame then holds the score, and the move it names."""
+    """Ask the table; return whether it settles the position, whose score the frame then holds, and the move it names."""
     frame, table = desk.frames[level], desk.table
     index = find(table, frame.key)
     if index < 0:
@@ -392,28 +393,36 @@ def walk(desk: Desk, settings: Settings, budget: int, stop: np.ndarray) -> bool:
     level = place[LEVEL]
     while level >= 0:
         frame = frames[level]
-        done = frame.window != AGAIN and (frame.next == frame.count or frame.best >= frame.beta)
-        if done:
+        if frame.window != AGAIN and (frame.next == frame.count or frame.best >= frame.beta):
             if level > 0 or place[BARRED] == 0:  # with moves left out, it is not the score of the position
                 leave(desk, settings, level)
             level -= 1
-            if level >= 0:
-                absorb(desk, settings, level)
+            if level < 0:
+                break
         elif place[NODES] >= end or (place[NODES] % POLL == 0 and stop[0] != 0):
             break
         elif descend(desk, settings, level):
             level += 1
-        else:
-            absorb(desk, settings, level)
+            continue
+        absorb(desk, settings, level)
     place[LEVEL] = level
     return bool(level < 0)
+
+
+@njit(cache=True, nogil=True)
+def forget(desk: Desk) -> None:
+    """Forget what earlier searches have learnt, so that the next one does not depend on them."""
+    desk.history[:] = 0
+    desk.killers[:] = -1
+    for i in range(desk.table.entries.shape[0]):
+        desk.table.entries[i].age = 0
 
 
 @njit(cache=True, nogil=True)
 def is_settled(desk: Desk) -> bool:
     """Tell whether looking deeper cannot change the score of a finished root.
 
-    Either every line has ended, or a win or loss was found within the depth: a shorter one would have been found before.
+    Either every line has ended, or a win or loss was found within the depth: a shorter one would have shown before.
     """
     root = desk.frames[0]
     decided = abs(root.best) > UNIT and WIN - abs(root.best) <= root.depth
@@ -436,7 +445,8 @@ def depth_for(moves: int, thresholds: np.ndarray) -> int:
 def choose(desk: Desk, settings: Settings, depth: int, stop: np.ndarray) -> int:
     """Search the position in `desk.states[0]` deeper and deeper and return the best move; -1 if stopped at once.
 
-    For other kernels: no Python, no slices, all memory is the caller's. Threads need a desk each.
+    For other kernels: no Python, no slices, all memory is the caller's. Threads need a desk each; `forget` at the
+    beginning of a game makes its moves independent of the games played at that desk before.
     """
     move = -1
     for goal in range(1, depth + 1):

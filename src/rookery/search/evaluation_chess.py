@@ -84,7 +84,7 @@ def kind_on(words: Words, square: int) -> int:
     """Return the kind of the man on a square; 0 if it is empty."""
     shift = uint64(square)
     low, middle, high = words[LOW] >> shift, words[MIDDLE] >> shift, words[HIGH] >> shift
-    return int64((low & ONE) | ((middle & ONE) << ONE) | ((high & ONE) << uint64(2)))
+    return int(int64((low & ONE) | ((middle & ONE) << ONE) | ((high & ONE) << uint64(2))))
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,8 @@ not decided looks even, and moves are tried in the order in which the search has
         return UNIT * lead(state) // MOST
 
 Inside a search values are whole numbers. A payoff x in (-1, 1) counts x * UNIT; evaluations lie strictly between -UNIT
-and UNIT. A win p plies from the root counts WIN - p and a loss p - WIN, so that quick wins and slow losses are preferred.
+and UNIT. A win p plies from the root counts WIN - p and a loss p - WIN, so that quick wins and slow losses are
+preferred.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ def supplies(name: str, plain: np.dtype[Any]) -> Callable[[Function], Function]:
             known = ", ".join(f"{known}({', '.join(wanted)})" for known, wanted in ARGUMENTS.items())
             raise BrokenGame(f"{module}: {name}({', '.join(arguments)}) is nothing a search asks; it asks {known}")
         if plain not in BY_PLAIN:
-            raise BrokenGame(f"{module}: {name} is supplied for a dtype without rules; use @implements(name, STATE) first")
+            raise BrokenGame(
+                f"{module}: {name} is supplied for a dtype without rules; use @implements(name, STATE) first"
+            )
         compiled = njit(cache=True, nogil=True)(function)
         SUPPLIED[BY_PLAIN[plain].mark, name] = compiled
         return compiled

@@ -48,7 +48,7 @@ class Table(NamedTuple):
 def new_table(megabytes: int) -> Table:
     """Make an empty table of at most so many megabytes; its pages are taken from the system as they are used."""
     wanted = whole_number("table_megabytes", megabytes, 1, MOST_MEGABYTES) * 1_000_000 // ENTRY.itemsize
-    return Table(np.zeros(1 << (wanted.bit_length() - 1), ENTRY), np.zeros(1, np.uint8))
+    return Table(np.zeros(1 << (wanted.bit_length() - 1), ENTRY), np.ones(1, np.uint8))
 
 
 @njit(cache=True, nogil=True)
@@ -60,7 +60,7 @@ def new_search(table: Table) -> None:
 @njit(cache=True, nogil=True)
 def pair_of(table: Table, key: Word) -> int:
     """Return the index of the first of the two entries a key may be in."""
-    return int64(uint64(key) & uint64(table.entries.shape[0] - 2))
+    return int(int64(uint64(key) & uint64(table.entries.shape[0] - 2)))
 
 
 @njit(cache=True, nogil=True)
