@@ -181,7 +181,7 @@ def praise(desk: Desk, level: int) -> None:
 
 @njit(cache=True, nogil=True, inline="always")
 def look_up(desk: Desk, level: int, move_only: bool) -> tuple[bool, int]:
-    """Ask the table; return whether it settles the position, whose score the frame then holds, and the move it names."""
+    """Ask the table; return whether it settles the position, the frame then holding its score, and its move."""
     frame, table = desk.frames[level], desk.table
     index = find(table, frame.key)
     if index < 0:
