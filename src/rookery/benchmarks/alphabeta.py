@@ -40,7 +40,7 @@ CASES = [
     Case("gomoku:size=9", 3, 6),
     Case("pylos", 8, 6),
     Case("texas42", 28, 4),
-    Case("chess", 6, 10),
+    Case("chess", 5, 10),
 ]
 
 
