@@ -106,7 +106,7 @@ def test_what_is_left_out_changes_the_work_and_not_the_score(spec):
 @pytest.mark.parametrize("spec", SPECS)
 def test_what_is_left_out_changes_no_score_in_any_game(spec):
     for position in spread_positions(load(spec), 4, 8):
-        depth = 4 if len(position.legal()) < 40 else 3
+        depth = 4 if len(position.legal()) < 40 else 2
         scores = [exact_score(position, depth, Settings(**dict.fromkeys([name], False)))[0] for name in FEATURES]
         assert set(scores) == {exact_score(position, depth, Settings())[0]}, position
 

@@ -78,7 +78,7 @@ def search(
     seed = whole_number("seed", seed, -(2**63), 2**63 - 1)
     settings = Settings(quiet_plies=quiet_plies, random_ties=bool(random_ties), seed=seed)
     settings = settings._replace(**dict.fromkeys(checked_features(without), False))
-    most_lines = whole_number("lines", lines, 1, position.game.most_legal)
+    most_lines = whole_number("lines", lines, 1, 10_000)
     compile_for(desk, settings)
     run = Run(position, desk, settings, limits, watch or Watch(limits.seconds), most_lines)
     return run.deepen(depth)
