@@ -3,6 +3,9 @@ from typing import Any
 class Integer:
     def __call__(self, *arguments: Any) -> Any: ...
 
+class Array:
+    def __call__(self, *arguments: Any) -> Any: ...
+
 int64: Any
 Record: Any
 intp: Any
