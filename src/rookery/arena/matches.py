@@ -19,8 +19,9 @@ from datetime import UTC, datetime
 
 from rookery.arena.clocks import TimeControl
 from rookery.arena.crew import Crew, Maker, Plans
+from rookery.arena.pairs import count_pairs
 from rookery.arena.records import GameRecord
-from rookery.arena.score import Score, count_pairs
+from rookery.arena.score import Score
 from rookery.arena.sprt import Sprt
 from rookery.errors import BadInput
 from rookery.games.game import Game

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rookery.arena.matches import Match
@@ -11,8 +12,8 @@ SHOWN_REASONS = 8
 
 
 def signed(elo: float) -> str:
-    """Write an Elo difference."""
-    return f"{elo:+.0f}"
+    """Write an Elo difference; an interval may have no end."""
+    return f"{elo:+.0f}" if math.isfinite(elo) else "no end"
 
 
 def progress_note(match: Match) -> str:
@@ -20,9 +21,9 @@ def progress_note(match: Match) -> str:
     score = match.score
     if not score.pairs:
         return ""
-    low, elo, high = score.elo_interval
+    low, high = score.elo_interval
     games = f"+{score.wins} ={score.draws} -{score.losses}"
-    note = f"{games}  {100 * score.score:.1f} %  Elo {signed(elo)} [{signed(low)}, {signed(high)}]"
+    note = f"{games}  {100 * score.score:.1f} %  Elo {signed(score.elo)} [{signed(low)}, {signed(high)}]"
     return note if match.ratio is None else f"{note}  LLR {match.ratio:.2f}"
 
 
@@ -41,12 +42,12 @@ def match_lines(match: Match) -> list[str]:
     for side, (name, wins, losses, points) in enumerate(sides):
         thinking = match.seconds_a_move(side)
         lines.append(f"{name:{width}} {wins:6d} {score.draws:6d} {losses:6d} {100 * points:6.1f}% {thinking:7.3f}")
-    low, elo, high = score.elo_interval
+    low, high = score.elo_interval
     lines += [
         "",
-        f"Elo difference            {signed(elo)}, 95 % within {signed(low)} .. {signed(high)} (from pairs)",
+        f"Elo difference            {signed(score.elo)}, 95 % within {signed(low)} .. {signed(high)} (from pairs)",
         f"likelihood of superiority {100 * score.superiority:.1f} %",
-        f"pairs 0 .. 1 a game       {' '.join(f'{count:.0f}' for count in score.counts)}",
+        f"pairs 0 .. 1 a game       {' '.join(f'{count}' for count in score.counts)}",
         f"who begins scores         {100 * match.first_team_score:.1f} %",
     ]
     return lines + sprt_lines(match) + reason_lines(match)

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from rookery.arena.score import PAIR_SCORES, PRIOR, expected_score
+from rookery.arena.pairs import Counts, log_likelihood, most_likely
+from rookery.arena.score import expected_score
 from rookery.errors import BadInput
 
 MOST_ELO = 2000.0
+EASE = 0.5  # pairs of each score, added while the chances are guessed: after three draws draws are not yet certain
 
 
 @dataclass(frozen=True)
@@ -48,31 +48,13 @@ class Sprt:
         """Where H1 is accepted."""
         return math.log((1.0 - self.beta) / self.alpha)
 
-    def ratio(self, counts: np.ndarray) -> float:
+    def ratio(self, counts: Counts) -> float:
         """Return the log-likelihood ratio of H1 to H0, given how often each of the five pair scores came."""
-        shares = (counts + PRIOR) / np.sum(counts + PRIOR)
-        likely0, likely1 = (most_likely(shares, expected_score(elo)) for elo in (self.elo0, self.elo1))
-        return float(np.sum(counts * np.log(likely1 / likely0)))
+        eased = [count + EASE for count in counts]
+        likely0, likely1 = (most_likely(eased, expected_score(elo)) for elo in (self.elo0, self.elo1))
+        return log_likelihood(counts, likely1) - log_likelihood(counts, likely0)
 
-    def verdict(self, counts: np.ndarray) -> str:
+    def verdict(self, counts: Counts) -> str:
         """Return "H0" or "H1" once one is accepted, else nothing."""
         ratio = self.ratio(counts)
         return "H1" if ratio >= self.upper else "H0" if ratio <= self.lower else ""
-
-
-def most_likely(shares: np.ndarray, mean: float) -> np.ndarray:
-    """Return the chances of the five pair scores under which `shares` is likeliest, among those with a given mean.
-
-    They are shares / (1 + t * (score - mean)); the mean rises as t falls, so t is found by halving. All shares
-    must be positive.
-    """
-    away = PAIR_SCORES - mean
-    low, high = -1.0 / away[-1], -1.0 / away[0]  # beyond these a chance would be negative
-    for _ in range(100):
-        middle = (low + high) / 2.0
-        if float(np.sum(shares * away / (1.0 + middle * away))) > 0.0:
-            low = middle
-        else:
-            high = middle
-    chances = shares / (1.0 + (low + high) / 2.0 * away)
-    return np.asarray(chances / np.sum(chances))
