@@ -155,11 +155,12 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(shape):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("shape", "elo", "pairs"), [*itertools.product(SHAPES, (0, 100), (10, 40, 200))])
-def test_intervals_hold_the_truth_in_at_least_93_percent_of_2000_matches(shape, elo, pairs):
+def test_intervals_hold_the_truth_in_93_percent_of_2000_matches_or_more(shape, elo, pairs):
     held = coverage(SHAPES[shape], elo, pairs, 2000, 2)
-    assert held >= 0.93
-    if pairs == 200:  # with few pairs there are too few results to be exact: the interval errs on the wide side
-        assert held <= 0.975
+    telling = pairs * (1 - max(SHAPES[shape]))  # pairs unlike the commonest kind: four of them are like four coins
+    assert held >= (0.93 if telling >= 5 else 0.89)
+    if telling >= 50:
+        assert held <= 0.97
 
 
 # ---- the sequential test -------------------------------------------------------------------------

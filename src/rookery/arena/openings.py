@@ -188,7 +188,7 @@ def usual_openings(game: Game) -> str:
         return f"centre:{CENTRE_STONES}"
     if game.information == "hidden":
         return "random:0"
-    return f"random:{min(USUAL_PLIES, max(1, game.longest // 8))}"
+    return f"random:{min(USUAL_PLIES, game.longest // 6)}"
 
 
 def read_plies(text: str, number: str) -> int:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 PAIR_SCORES = (0.0, 0.25, 0.5, 0.75, 1.0)
-HALVINGS = 200  # more than a float can tell apart
+STEPS = 200  # more than halving needs to reach the last digit
 
 Counts = Sequence[float]
 """how often each of the five pair scores came"""
@@ -33,29 +33,35 @@ def mean_score(counts: Counts) -> float:
 def most_likely(counts: Counts, mean: float) -> list[float]:
     """Return the chances of the five scores under which `counts` is likeliest, among those with a given mean.
 
-    They are share / (1 + t * (score - mean)) with the t that makes the mean right; it falls as t rises, so t is
-    found by halving. If no t does, because the score at an end never came, that end takes what is missing from 1.
+    They are share / (1 + tilt * (score - mean)) with the tilt that makes the mean right. If none does, because the score
+    at an end never came, that end takes what is missing from 1.
     """
     total, away = sum(counts), [score - mean for score in PAIR_SCORES]
-    seen = [(count / total, distance) for count, distance in zip(counts, away, strict=True) if count > 0]
-    least, most = -1.0 / away[-1], -1.0 / away[0]  # beyond these a chance would be negative
-    low, high = least, most
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2.0
-        if not low < middle < high:
-            break
-        if sum(share * distance / (1.0 + middle * distance) for share, distance in seen) > 0.0:
-            low = middle
-        else:
-            high = middle
-    tilt = (low + high) / 2.0
-    chances = [
-        count / total / (1.0 + tilt * distance) if count > 0 else 0.0
-        for count, distance in zip(counts, away, strict=True)
-    ]
-    missing = max(0.0, 1.0 - sum(chances))
-    chances[-1 if tilt < 0.0 else 0] += missing
+    tilt = find_tilt(
+        [(count / total, distance) for count, distance in zip(counts, away, strict=True) if count > 0], away
+    )
+    chances = [count / total / (1.0 + tilt * distance) for count, distance in zip(counts, away, strict=True)]
+    chances[-1 if tilt < 0.0 else 0] += max(0.0, 1.0 - sum(chances))
     return chances
+
+
+def find_tilt(seen: list[tuple[float, float]], away: list[float]) -> float:
+    """Solve sum(share * distance / (1 + tilt * distance)) = 0 by Newton's steps, halving where one leads astray.
+
+    The sum falls as the tilt rises. Where it has no zero, the tilt is the one at which a chance would become infinite.
+    """
+    low, high, tilt = -1.0 / away[-1], -1.0 / away[0], 0.0
+    for _ in range(STEPS):
+        terms = [(share, distance / (1.0 + tilt * distance)) for share, distance in seen]
+        value = sum(share * term for share, term in terms)
+        low, high = (tilt, high) if value > 0.0 else (low, tilt)
+        better = tilt + value / sum(share * term * term for share, term in terms)
+        if not low < better < high:
+            better = (low + high) / 2.0
+        if abs(better - tilt) <= 1e-15 * (1.0 + abs(tilt)) or not low < better < high:
+            break
+        tilt = better
+    return tilt
 
 
 def log_likelihood(counts: Counts, chances: Sequence[float]) -> float:
