@@ -79,6 +79,12 @@ def test_deviance_is_zero_at_the_mean_and_grows_away_from_it():
     assert values[0] > 0
 
 
+@pytest.mark.parametrize("counts", [[0, 0, 9, 0, 0], [0, 0, 1, 0, 0], [4, 0, 0, 0, 4], [0, 3, 0, 3, 0]])
+def test_a_mean_that_is_met_exactly_has_no_deviance(counts):
+    assert deviance(counts, 0.5) == pytest.approx(0, abs=1e-12)
+    assert most_likely(counts, 0.5) == pytest.approx([count / sum(counts) for count in counts])
+
+
 def test_elo_and_score_invert_each_other():
     assert elo_of_score(0.5) == 0
     assert expected_score(400) == pytest.approx(10 / 11)

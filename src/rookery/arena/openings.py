@@ -15,7 +15,7 @@ file that is through begins again, with two random moves after each opening the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,13 +63,14 @@ class Openings:
         self.symmetries = game.symmetries()
 
     def __iter__(self) -> Iterator[Opening]:
+        self.known.clear()
         kind, _, number = self.text.partition(":")
         if kind == "random":
             return self.distinct(RandomMoves(self.game, self.seed, read_plies(self.text, number)))
         if kind == "centre":
             return self.distinct(Centre(self.game, self.seed, read_plies(self.text, number)))
         if self.text == "book":
-            return self.listed(shuffled(chess_book(self.game), self.seed))
+            return self.listed(chess_book(self.game, self.seed))
         return self.listed(read_openings(self.game, Path(self.text)))
 
     def distinct(self, draw: Draw) -> Iterator[Opening]:
@@ -95,15 +96,17 @@ class Openings:
         self.known.add(key)
         return new
 
-    def listed(self, openings: list[Opening]) -> Iterator[Opening]:
+    def listed(self, openings: Iterable[Opening]) -> Iterator[Opening]:
         """Go through a list again and again, with random moves after each opening from the second time on."""
+        kept = []
         for opening in openings:
+            kept.append(opening)
             self.is_new(opening)
             yield opening
         plies = 0
         while True:
             plies += PLIES_PER_ROUND
-            for number, opening in enumerate(openings):
+            for number, opening in enumerate(kept):
                 draw = RandomMoves(self.game, self.seed, plies, opening, offset=number * ATTEMPTS)
                 yield next(self.distinct(draw)) if draw.possible() else opening
 
@@ -198,20 +201,15 @@ def read_plies(text: str, number: str) -> int:
     return int(number)
 
 
-def chess_book(game: Game) -> list[Opening]:
-    """Return the openings of chess."""
+def chess_book(game: Game, seed: int) -> Iterator[Opening]:
+    """Return the openings of chess, in an order drawn by the seed."""
     if game.name != "chess" or game.options["chess960"] not in (-1, 518):
         raise BadInput(f"openings 'book' are for chess from its usual first position, not for {game.spec}")
-    return [parse_moves(game, line) for line in CHESS_OPENINGS]
-
-
-def shuffled(openings: list[Opening], seed: int) -> list[Opening]:
-    """Return a list in an order drawn by the seed."""
-    order = list(openings)
+    order = list(CHESS_OPENINGS)
     for last in range(len(order) - 1, 0, -1):
         other = random_below(last + 1, seed, ORDER, last)
         order[last], order[other] = order[other], order[last]
-    return order
+    return (parse_moves(game, line) for line in order)
 
 
 def read_openings(game: Game, path: Path) -> list[Opening]:

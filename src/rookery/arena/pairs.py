@@ -33,14 +33,13 @@ def mean_score(counts: Counts) -> float:
 def most_likely(counts: Counts, mean: float) -> list[float]:
     """Return the chances of the five scores under which `counts` is likeliest, among those with a given mean.
 
-    They are share / (1 + tilt * (score - mean)) with the tilt that makes the mean right. If none does, because the score
-    at an end never came, that end takes what is missing from 1.
+    They are share / (1 + tilt * (score - mean)) with the tilt that makes the mean right. If none does, because the
+    score at an end never came, that end takes what is missing from 1.
     """
     total, away = sum(counts), [score - mean for score in PAIR_SCORES]
-    tilt = find_tilt(
-        [(count / total, distance) for count, distance in zip(counts, away, strict=True) if count > 0], away
-    )
-    chances = [count / total / (1.0 + tilt * distance) for count, distance in zip(counts, away, strict=True)]
+    shares = [count / total for count in counts]
+    tilt = find_tilt([(share, distance) for share, distance in zip(shares, away, strict=True) if share > 0.0], away)
+    chances = [share and share / (1.0 + tilt * distance) for share, distance in zip(shares, away, strict=True)]
     chances[-1 if tilt < 0.0 else 0] += max(0.0, 1.0 - sum(chances))
     return chances
 
@@ -54,6 +53,8 @@ def find_tilt(seen: list[tuple[float, float]], away: list[float]) -> float:
     for _ in range(STEPS):
         terms = [(share, distance / (1.0 + tilt * distance)) for share, distance in seen]
         value = sum(share * term for share, term in terms)
+        if value == 0.0:
+            break
         low, high = (tilt, high) if value > 0.0 else (low, tilt)
         better = tilt + value / sum(share * term * term for share, term in terms)
         if not low < better < high:

@@ -31,7 +31,7 @@ def elo_of_score(score: float) -> float:
         raise BadInput(f"a score must lie in 0..1, not {score!r}")
     if score in (0.0, 1.0):
         return math.inf if score else -math.inf
-    return 400.0 * math.log10(score / (1.0 - score))
+    return ELO_PER_NAT * math.log(score / (1.0 - score))
 
 
 def student95(pairs: int) -> float:
@@ -43,7 +43,7 @@ def student95(pairs: int) -> float:
         return math.inf
     z, freedom = Z95, pairs - 1
     terms = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
-    return sum(term / freedom**power for power, term in enumerate(terms))
+    return float(sum(term / freedom**power for power, term in enumerate(terms)))
 
 
 @dataclass(frozen=True)
