@@ -179,6 +179,23 @@ def test_a_player_with_only_wins_gets_a_finite_rating_and_is_told():
     assert fit([("random", "a", 1.0, 10), ("a", "random", 0.0, 10)])["a"].elo == pytest.approx(-rating.elo)
 
 
+@pytest.mark.parametrize("number", [1, 50, 100_000_000])
+@pytest.mark.parametrize("score", [0.0, 0.5, 1.0])
+def test_results_that_are_all_alike_give_finite_ratings(score, number):
+    fitted = fit([("random", "a", score, number), ("a", "random", 1 - score, number), ("a", "b", score, number)])
+    for rating in fitted.ratings:
+        assert math.isfinite(rating.elo)
+        assert math.isfinite(rating.error)
+    assert math.isfinite(fitted.advantage + fitted.advantage_error + fitted.draws + fitted.draws_error)
+
+
+def test_pins_that_contradict_the_games_are_kept():
+    results = [("p0", "random", 0.0, 3), ("p0", "random", 1.0, 100_000), ("p3", "p0", 0.5, 50), ("p1", "p0", 1.0, 1)]
+    fitted = fit(results, {"p3": -849.0, "p1": 4000.0})
+    assert (fitted["p3"].elo, fitted["p1"].elo, fitted["random"].elo) == (-849.0, 4000.0, 0.0)
+    assert math.isfinite(fitted["p0"].elo)
+
+
 def test_a_player_that_meets_nobody_else_tells_only_of_beginning_and_draws():
     fitted = fit([("random", "random", 1.0, 60), ("random", "random", 0.0, 30), ("random", "random", 0.5, 10)])
     assert fitted.advantage > 0

@@ -122,9 +122,10 @@ class Crew:
                 yield ended
 
     def halt(self) -> None:
-        """Stop all threads, leaving their games unfinished."""
+        """Stop all threads, leaving their games unfinished; one that does not listen is waited for once."""
+        patience = 0.0 if self.is_stopped() else PATIENCE
         self.stop[0] = 1
-        limit = time.monotonic() + PATIENCE
+        limit = time.monotonic() + patience
         for thread in self.threads:
             if thread.ident is not None:
                 thread.join(max(0.0, limit - time.monotonic()))

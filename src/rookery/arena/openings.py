@@ -8,8 +8,9 @@ Openings are told by a text:
     FILE          one opening a line, a position's text or moves from the first position; a line that begins with
                   "# " is a remark
 
-Openings are drawn without repetition, also not turned or mirrored, as far as the game has enough of them. A book or
-file that is through begins again, with two random moves after each opening the second time, four the third, and so on.
+Openings are drawn without repetition, also not turned or mirrored; when the game has no more of them, each may come
+once more, and so on. A book or file that is through begins again, with two random moves after each opening the second
+time, four the third, and so on.
 """
 
 from __future__ import annotations
@@ -85,6 +86,8 @@ class Openings:
                     found = drawn
                     if self.is_new(drawn):
                         break
+            else:
+                self.known.clear()  # all are used up: from here on each may come once more
             if found is None:
                 raise BadInput(f"openings {self.text!r}: {self.game.spec} is over before the opening is")
             yield found
@@ -252,7 +255,7 @@ def read_line(game: Game, path: Path, number: int, text: str) -> Opening:
 def parse_moves(game: Game, text: str) -> Opening:
     """Read moves from the first position, with spaces or commas between them; numbers like 1. are left aside."""
     position, moves = game.start(), []
-    for word in re.sub(r"\b[0-9]+\.(\s|$)", " ", text).replace(",", " ").split():
+    for word in re.sub(r"(^|\s)[0-9]+\.+(?=\s|[a-zA-Z])", " ", text).replace(",", " ").split():
         action = position.action(word)
         position.play(action)
         moves.append(action)

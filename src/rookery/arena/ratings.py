@@ -29,6 +29,7 @@ PRIOR_LOG_NU = 5.0
 REFERENCE = "random"
 Z95 = 1.959964
 STEPS = 200
+LONGEST_ELO, LONGEST_LOG_NU = 800.0, 2.0  # of a step: far from the top the matrix may promise too much
 CLOSE = 1e-10  # a step that promises less gain in log-likelihood is the last
 
 Result = tuple[str, str, float, int]
@@ -173,32 +174,36 @@ class Model:
 
     def slope(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient of `value` and the information matrix."""
-        chances, nu = np.exp(self.log_chances(x)), self.nu(x)
-        by_d = np.array([0.5, 0.0, -0.5])  # derivatives of the log-weights by d and by log(nu)
-        by_tau = np.array([0.0, 1.0, 0.0])
-        scale = ELO * (1.0 + nu / 2.0)
-        jacobian = self.difference * scale  # of d by the parameters
+        win, draw, loss = np.exp(self.log_chances(x)).T
+        wins, draws, losses = self.games.counts.T
+        total, lead, nu = self.games.total, win - loss, self.nu(x)
+        jacobian = self.difference * ELO * (1.0 + nu / 2.0)  # of d by the parameters: [M, X]
         if self.has_draws:
             jacobian[:, -1] = self.elo_difference(x) * ELO * nu / 2.0
-        tau = np.zeros(len(x))
-        tau[-1] = float(self.has_draws)
-        # derivative of the log-chance of each outcome by each parameter: [M, 3, X]
-        raw = by_d[None, :, None] * jacobian[:, None, :] + by_tau[None, :, None] * tau[None, None, :]
-        centred = raw - np.einsum("mo,mox->mx", chances, raw)[:, None, :]
-        gradient = np.einsum("mo,mox->x", self.games.counts, centred)
-        weights = self.games.total[:, None] * chances
-        information = np.einsum("mo,mox,moy->xy", weights, centred, centred)
+        # A win, a draw and a loss have the log-weights d / 2, log(nu) and -d / 2 before they are brought to chances, so
+        # the derivatives by d and log(nu) are half the lead and the draws, each less its expectation.
+        gradient = jacobian.T @ ((wins - losses - total * lead) / 2.0)
+        information = jacobian.T @ (jacobian * (total * (win + loss - lead**2) / 4.0)[:, None])
+        if self.has_draws:
+            gradient[-1] += np.sum(draws - total * draw)
+            together = jacobian.T @ (-total * lead * draw / 2.0)
+            information[-1] += together
+            information[:, -1] += together
+            information[-1, -1] += np.sum(total * draw * (1.0 - draw))
         return gradient - self.prior_weight * (x - self.prior_mean), information + np.diag(self.prior_weight)
 
 
 def maximise(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the best parameters and their covariance, by Fisher's scoring with halved steps where needed."""
+    """Return the best parameters and their covariance, by Fisher's scoring with shorter steps where needed."""
     x = model.start()
     value = model.value(x)
+    longest = np.full(len(x), LONGEST_ELO)
+    if model.has_draws:
+        longest[-1] = LONGEST_LOG_NU
     for _ in range(STEPS):
         gradient, information = model.slope(x)
         step = np.linalg.solve(information, gradient)
-        promised, share = float(gradient @ step), 1.0
+        promised, share = float(gradient @ step), 1.0 / max(1.0, float(np.max(np.abs(step) / longest)))
         while model.value(x + share * step) < value and share > 1e-12:
             share /= 2.0
         x = x + share * step

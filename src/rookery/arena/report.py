@@ -30,9 +30,10 @@ def progress_note(match: Match) -> str:
 def match_lines(match: Match) -> list[str]:
     """Tell the result of a match."""
     score, settings = match.score, match.settings
-    width = max(map(len, match.names))
-    sides = [(match.names[0], score.wins, score.losses, score.score)]
-    sides += [(match.names[1], score.losses, score.wins, 1.0 - score.score)]
+    names = [f"A {match.names[0]}", f"B {match.names[1]}"]
+    width = max(map(len, names))
+    sides = [(names[0], score.wins, score.losses, score.score)]
+    sides += [(names[1], score.losses, score.wins, 1.0 - score.score)]
     lines = [
         f"{match.game.spec}: {len(score.games)} games in {len(score.pairs)} pairs, openings {match.openings}, "
         f"seed {settings.seed}" + (f", time {settings.time_control}" if settings.time_control else ""),
@@ -45,7 +46,7 @@ def match_lines(match: Match) -> list[str]:
     low, high = score.elo_interval
     lines += [
         "",
-        f"Elo difference            {signed(score.elo)}, 95 % within {signed(low)} .. {signed(high)} (from pairs)",
+        f"Elo difference of A       {signed(score.elo)}, 95 % within {signed(low)} .. {signed(high)} (from pairs)",
         f"likelihood of superiority {100 * score.superiority:.1f} %",
         f"pairs 0 .. 1 a game       {' '.join(f'{count}' for count in score.counts)}",
         f"who begins scores         {100 * match.first_team_score:.1f} %",

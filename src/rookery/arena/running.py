@@ -10,6 +10,7 @@ from rookery.arena.clocks import TimeControl
 from rookery.arena.openings import Opening
 from rookery.arena.player import Choice, Player, PlayerFailed, Turn
 from rookery.arena.records import GameRecord, one_line
+from rookery.games import rules
 from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.games.position import Position, Seat
@@ -136,7 +137,7 @@ class RunningGame:
             action = whole_number("an action", answer.action, 0, self.game.actions - 1)
         except ValueError:
             return None
-        return action if action in self.position.legal() else None
+        return action if rules.is_legal(self.position.state, action) else None
 
     def look_for_end(self) -> None:
         """Score the game if the rules or the limit of plies end it."""

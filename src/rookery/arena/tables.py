@@ -73,7 +73,7 @@ class Together:
 
     def run(self) -> None:
         """Play until no game is left or the match is stopped."""
-        with ThreadPoolExecutor(self.slots if min(map(len, self.sides)) < self.slots else 1) as pool:
+        with ThreadPoolExecutor(max(map(len, self.sides))) as pool:
             while not self.crew.is_stopped():
                 self.fill()
                 if not self.games:
