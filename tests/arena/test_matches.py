@@ -22,7 +22,7 @@ from arena.fakes import (
     give_up,
 )
 from rookery.arena.clocks import MARGIN, TimeControl, parse_time_control
-from rookery.arena.matches import MatchSettings, play_match
+from rookery.arena.matches import Match, MatchSettings, play_match
 from rookery.arena.player import PlayerFailed
 from rookery.arena.records import final_position
 from rookery.arena.sprt import Sprt
@@ -418,6 +418,40 @@ def test_an_interrupt_stops_players_that_think():
     match = play_match(load(SMALL), make, make, MatchSettings(games=20, threads=2), finished)
     assert match.interrupted
     assert time.monotonic() - begun < 60
+
+
+def test_an_answer_given_because_of_the_stop_is_no_move():
+    class Startled(Slow):
+        name = "startled"
+
+        def choose(self, turn):
+            super().choose(turn)
+            return None if turn.stop[0] else Seeded.choose(self, turn)
+
+    def finished(match, record):
+        if not match.interrupted:
+            match.interrupted = True
+            raise KeyboardInterrupt
+
+    made = [0.0, 0.0, 60.0, 60.0]
+    makers = [lambda: Startled(made.pop(1)), lambda: Startled(made.pop(0))]
+    match = play_match(load(SMALL), *makers, MatchSettings(games=50, threads=2), finished)
+    assert match.records
+    assert {record.reason for record in match.records.values()} == {"end by the rules"}
+
+
+def test_pairs_after_the_verdict_do_not_count_in_whatever_order_games_end():
+    plain = played(SMALL, Seeded, lambda: Failing(give_up), games=200, seed=1)
+    settings = MatchSettings(games=200, seed=1, sprt=Sprt(0, 200))
+    results = []
+    for order in (range(200), reversed(range(200)), np.random.default_rng(1).permutation(200).tolist()):
+        match = Match(plain.game, plain.names, settings, plain.openings)
+        for number in order:
+            match.add(plain.records[number])
+        results.append((match.verdict, match.score.pairs, len(match.counted)))
+    assert results[0] == results[1] == results[2]
+    assert results[0][0] == "H1"
+    assert results[0][2] < 100
 
 
 def test_a_report_that_fails_ends_the_match():

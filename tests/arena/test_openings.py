@@ -98,7 +98,23 @@ def test_moves_of_chess_may_be_numbered_as_in_a_book():
 def test_boards_that_begin_with_a_hash_are_no_remarks(tmp_path):
     path = tmp_path / "openings.txt"
     path.write_text("# two boards\n#../#../... v\n###/.../... h\n")
-    assert len({o.position().key for o in drawn("domineering:rows=3,cols=3", str(path), 0, 2)}) == 2
+    boards = drawn("domineering:rows=3,cols=3", str(path), 0, 2)
+    assert len({board.position().key for board in boards}) == 2
+
+
+def test_random_moves_follow_a_board_without_symmetry(tmp_path):
+    path = tmp_path / "openings.txt"
+    path.write_text("##.../#..../...../...../..... v\n")
+    boards = drawn("domineering:rows=5,cols=5", str(path), 0, 400)
+    assert len({board.position().key for board in boards}) == 400
+    assert {len(board.moves) for board in boards} == {0, 2, 4}
+
+
+def test_a_short_game_from_a_file_repeats_what_it_has(tmp_path):
+    path = tmp_path / "openings.txt"
+    path.write_text("###/#../... v\n")
+    boards = drawn("domineering:rows=3,cols=3", str(path), 0, 30)
+    assert all(not board.position().over for board in boards)
 
 
 @pytest.mark.parametrize(

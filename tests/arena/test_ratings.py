@@ -66,8 +66,8 @@ def slow_fit(results, players):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_fit_finds_what_a_slow_search_finds(seed):
     rng = np.random.default_rng(seed)
-    truth = {"random": 0.0, "a": 120.0, "b": -80.0}
-    results = simulated(truth, 40.0, 0.7, 6, rng)
+    truth = {"random": 0.0, "a": 250.0, "b": -200.0}
+    results = simulated(truth, 40.0, 1.2, 12, rng)
     slow, fast = slow_fit(results, list(truth)), fit(results)
     assert fast["a"].elo == pytest.approx(slow["a"], abs=1.0)
     assert fast["b"].elo == pytest.approx(slow["b"], abs=1.0)
@@ -77,8 +77,8 @@ def test_the_fit_finds_what_a_slow_search_finds(seed):
 
 def test_errors_are_those_of_the_curvature():
     """Second differences of the slow likelihood, at its top, inverted: close to the information with many games."""
-    truth = {"random": 0.0, "a": 120.0, "b": -80.0}
-    results = simulated(truth, 40.0, 0.7, 2000, np.random.default_rng(1))
+    truth = {"random": 0.0, "a": 250.0, "b": -200.0}
+    results = simulated(truth, 40.0, 1.2, 2000, np.random.default_rng(1))
     fitted = fit(results)
     share = fitted.draws
     names = ["a", "b", "advantage", "tau"]

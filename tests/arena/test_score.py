@@ -209,6 +209,7 @@ def test_swapped_players_swap_the_hypotheses():
 
 def test_few_pairs_decide_nothing():
     assert all(Sprt(0, 10).verdict([0, 0, n, 0, 0]) == "" for n in range(1, 50))
+    assert all(Sprt(0, 100).verdict([0, 0, n, 0, 0]) == "" for n in range(1, 11))
 
 
 @pytest.mark.parametrize("elo", [0, 100])

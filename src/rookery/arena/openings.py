@@ -9,8 +9,8 @@ Openings are told by a text:
                   "# " is a remark
 
 Openings are drawn without repetition, also not turned or mirrored; when the game has no more of them, each may come
-once more, and so on. A book or file that is through begins again, with two random moves after each opening the second
-time, four the third, and so on.
+once more, and so on. A book or file that is through begins again, with two random moves after each opening, and with
+more when these are used up.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ USUAL_PLIES = 6
 CENTRE = 7  # points a side of the middle of a Gomoku board
 CENTRE_STONES = 3
 ATTEMPTS = 50  # draws of one opening before a repetition is accepted
-PLIES_PER_ROUND = 2
+MORE_PLIES = 2  # after the openings of a list that is through
 MOVES, DEALS, ORDER = -1, -2, -3  # streams of random numbers; players have those from 0 on
 
 
@@ -61,10 +61,12 @@ class Openings:
         self.game, self.seed = game, seed
         self.text = text or usual_openings(game)
         self.known: set[int] = set()
+        self.attempt = 0
         self.symmetries = game.symmetries()
 
     def __iter__(self) -> Iterator[Opening]:
         self.known.clear()
+        self.attempt = 0
         kind, _, number = self.text.partition(":")
         if kind == "random":
             return self.distinct(RandomMoves(self.game, self.seed, read_plies(self.text, number)))
@@ -74,22 +76,25 @@ class Openings:
             return self.listed(chess_book(self.game, self.seed))
         return self.listed(read_openings(self.game, Path(self.text)))
 
+    def search(self, draw: Draw) -> tuple[Opening | None, bool]:
+        """Draw until there is an opening that is new; return the last one that could be played, and whether it is."""
+        found: Opening | None = None
+        for _ in range(ATTEMPTS):
+            drawn = draw(self.attempt)
+            self.attempt += 1
+            found = drawn or found
+            if drawn is not None and self.is_new(drawn):
+                return drawn, True
+        return found, False
+
     def distinct(self, draw: Draw) -> Iterator[Opening]:
         """Draw openings without end, none twice as far as that can be."""
-        attempt = 0
         while True:
-            found: Opening | None = None
-            for _ in range(ATTEMPTS):
-                drawn = draw(attempt)
-                attempt += 1
-                if drawn is not None:
-                    found = drawn
-                    if self.is_new(drawn):
-                        break
-            else:
-                self.known.clear()  # all are used up: from here on each may come once more
+            found, new = self.search(draw)
             if found is None:
                 raise BadInput(f"openings {self.text!r}: {self.game.spec} is over before the opening is")
+            if not new:
+                self.known.clear()  # all are used up: from here on each may come once more
             yield found
 
     def is_new(self, opening: Opening) -> bool:
@@ -106,12 +111,15 @@ class Openings:
             kept.append(opening)
             self.is_new(opening)
             yield opening
-        plies = 0
+        plies = MORE_PLIES
         while True:
-            plies += PLIES_PER_ROUND
-            for number, opening in enumerate(kept):
-                draw = RandomMoves(self.game, self.seed, plies, opening, offset=number * ATTEMPTS)
-                yield next(self.distinct(draw)) if draw.possible() else opening
+            searched = [(opening, *self.search(RandomMoves(self.game, self.seed, plies, opening))) for opening in kept]
+            yield from (found or opening for opening, found, new in searched if new or found is None)
+            if plies == MOST_PLIES or any(found is None for _, found, _ in searched):  # so many moves end the game
+                plies = MORE_PLIES
+                self.known.clear()
+            elif not all(new for *_, new in searched):
+                plies += MORE_PLIES
 
 
 # ---- drawing -------------------------------------------------------------------------------------
@@ -120,11 +128,10 @@ class Openings:
 class RandomMoves:
     """Random moves after an opening, or from the first position of a new deal each time."""
 
-    def __init__(self, game: Game, seed: int, plies: int, after: Opening | None = None, offset: int = 0):
-        self.game, self.seed, self.plies, self.after, self.offset = game, seed, plies, after, offset
+    def __init__(self, game: Game, seed: int, plies: int, after: Opening | None = None):
+        self.game, self.seed, self.plies, self.after = game, seed, plies, after
 
     def __call__(self, attempt: int) -> Opening | None:
-        attempt += self.offset
         base = self.after or Opening(self.game.start(deal_seed(self.seed, attempt)))
         position, moves = base.position(), list(base.moves)
         for ply in range(self.plies):
@@ -135,10 +142,6 @@ class RandomMoves:
             moves.append(int(legal[random_below(len(legal), self.seed, MOVES, counter)]))
             position.play(moves[-1])
         return None if position.over else Opening(base.start, tuple(moves))
-
-    def possible(self) -> bool:
-        """Tell whether some draw leads to a game that is not over."""
-        return any(self(attempt) is not None for attempt in range(ATTEMPTS))
 
 
 class Centre:
