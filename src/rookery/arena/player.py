@@ -24,7 +24,8 @@ class Turn:
     start: Position
     """the position the game began with, as the seat sees it"""
     moves: tuple[Action, ...]
-    """actions from `start` to `position`"""
+    """actions from `start` to `position`; of a game with hidden tiles, where the number of an action would tell which
+    tiles lie beside it, `start` is `position` itself and there are none: the position holds the public record"""
     seed: int
     """same seed, same choice"""
     seconds: float | None = None
@@ -53,6 +54,8 @@ class Player:
     """Whoever chooses moves. `name` is the text that makes the same player again."""
 
     name: str
+    sees_all: bool = False
+    """whether it is handed the whole position, hidden tiles too; only players named `oracle:...`"""
 
     def choose(self, turn: Turn) -> Choice:
         """Choose a legal move; raise PlayerFailed if that cannot be done."""
