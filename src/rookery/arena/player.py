@@ -53,6 +53,8 @@ class Player:
     """Whoever chooses moves. `name` is the text that makes the same player again."""
 
     name: str
+    sees_all: bool = False
+    """whether it is handed the whole position, hidden tiles too"""
 
     def choose(self, turn: Turn) -> Choice:
         """Choose a legal move; raise PlayerFailed if that cannot be done."""

@@ -1,0 +1,256 @@
+"""Players by their text: one form for the command line, configurations and pages.
+
+    make_player("alphabeta:depth=4", load("chess"))
+
+`KINDS` lists what there is. A player without limits of its own (`alphabeta`, `uci:stockfish`) takes the time it is
+given, by a clock or for the move; where it is given none, the kind's usual limits hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rookery.arena.engine import EnginePlayer, EngineSettings
+from rookery.arena.human import HumanPlayer
+from rookery.arena.player import Choice, Player, Turn
+from rookery.arena.searching import GreedyPlayer, SearchPlayer
+from rookery.arena.texts import Form, Given, Option, read_text
+from rookery.errors import BadInput
+from rookery.games.game import Game
+from rookery.games.position import Action, Position, Seat
+from rookery.games.rng import random_below
+from rookery.search.analysis import Analysis, Limits
+
+MOVE_STREAM = 0  # of the random numbers that choose moves
+
+DEPTH = Option("depth", int, 1, 1000, "plies to look ahead")
+NODES = Option("nodes", int, 1, 10**15, "positions to look at")
+SIMS = Option("sims", int, 1, 10**15, "simulations a move")
+TIME = Option("time", float, 0.001, 86_400, "seconds a move")
+EXPLORATION = Option("c", float, 0, 1000, "weight of exploration")
+GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before it counts as hung", 5)
+START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
+MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
+LIMITS = {"depth": "depth", "nodes": "nodes", "sims": "nodes", "time": "seconds"}  # option -> what it limits
+OWN_INFOS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "game_type", "rule")
+
+
+class RandomPlayer(Player):
+    """A player that takes any legal move."""
+
+    def choose(self, turn: Turn) -> Choice:
+        """Draw a move by the seed and the number of moves made."""
+        legal = turn.position.legal()
+        return Choice(int(legal[random_below(len(legal), turn.seed, MOVE_STREAM, len(turn.moves))]))
+
+
+class OraclePlayer(Player):
+    """A player that is shown what is hidden from others."""
+
+    sees_all = True
+
+    def __init__(self, inner: Player):
+        self.inner = inner
+
+    @property
+    def report(self) -> Callable[[Analysis], None] | None:
+        """What the inner player calls while it searches."""
+        return getattr(self.inner, "report", None)
+
+    @report.setter
+    def report(self, report: Callable[[Analysis], None] | None) -> None:
+        if hasattr(self.inner, "report"):
+            self.inner.report = report
+
+    def choose(self, turn: Turn) -> Choice:
+        return self.inner.choose(turn)
+
+    def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
+        return self.inner.choose_many(turns)
+
+    def new_game(self, start: Position, seat: Seat) -> None:
+        self.inner.new_game(start, seat)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+# ---- the kinds -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of players."""
+
+    form: Form
+    example: str
+    summary: str
+    make: Callable[[Given, Game], Player]
+    game: str = ""
+    """the game it plays; any, if it names none"""
+    looks: bool = False
+    """whether it looks at the whole position, and so needs an oracle where something is hidden"""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what people want to know, for tables and JSON."""
+        options = {
+            option.name: {"meaning": option.meaning, "allowed": option.allowed, "default": option.default}
+            for option in self.form.options
+        }
+        named = {"kind": self.form.name, "example": self.example, "summary": self.summary, "game": self.game}
+        return named | {"argument": self.form.argument, "prefix": self.form.prefix, "options": options}
+
+
+def searching(name: str, module: str, options: tuple[Option, ...], example: str, summary: str, **more: Any) -> Kind:
+    """Describe a kind of players that search."""
+    usual, seeded = more.pop("usual"), more.pop("seeded", False)
+
+    def make(given: Given, game: Game) -> Player:
+        return SearchPlayer(module, limits_in(given), usual, settings_in(given), seeded)
+
+    return Kind(Form(name, options), example, summary, make, looks=True, **more)
+
+
+def limits_in(given: Given) -> Limits:
+    """Read the options that limit a search."""
+    limits: dict[str, Any] = {LIMITS[name]: value for name, value in given.options.items() if name in LIMITS}
+    return Limits(**limits)
+
+
+def settings_in(given: Given) -> dict[str, Any]:
+    """Read the options that set up a search; what is not given is left to the search."""
+    return {name: value for name, value in given.options.items() if name not in LIMITS}
+
+
+def make_greedy(given: Given, game: Game) -> Player:
+    """Make the player that looks one move ahead."""
+    return GreedyPlayer("rookery.search.alphabeta", Limits(depth=1), Limits(depth=1))
+
+
+def make_uci(given: Given, game: Game) -> Player:
+    """Make a player of a UCI engine."""
+    from rookery.arena.uci import UciPlayer
+
+    return engine(UciPlayer, given, game)
+
+
+def make_gomocup(given: Given, game: Game) -> Player:
+    """Make a player of a Gomocup engine."""
+    from rookery.arena.gomocup import GomocupPlayer
+
+    for key in given.extras:
+        if key in OWN_INFOS:
+            raise BadInput(f"info.{key} is told to the engine anyway, from the game and the other options")
+    return engine(GomocupPlayer, given, game)
+
+
+def engine(player: type[EnginePlayer], given: Given, game: Game) -> Player:
+    """Make a player of an external engine."""
+    values: dict[str, Any] = {option.name: given.value(option.name) for option in given.form.options}
+    return player(game, given.command, EngineSettings(extras=given.extras, **values))
+
+
+def make_oracle(given: Given, game: Game) -> Player:
+    """Make a player that sees everything."""
+    if given.argument.partition(":")[0].strip() == "oracle":
+        raise BadInput("an oracle inside an oracle sees no more")
+    return OraclePlayer(build(given.argument, game, whole=True))
+
+
+ALL_KINDS = (
+    Kind(Form("random"), "random", "any legal move", lambda given, game: RandomPlayer()),
+    Kind(
+        Form("greedy"),
+        "greedy",
+        "wins at once if it can, else the best move by alpha-beta of depth 1; ties by the seed",
+        make_greedy,
+        looks=True,
+    ),
+    searching(
+        "alphabeta", "rookery.search.alphabeta", (DEPTH, NODES, TIME), "alphabeta:depth=4",
+        "alpha-beta with the game's own evaluation", usual=Limits(depth=4),
+    ),
+    searching(
+        "baseline", "rookery.search.gomoku_baseline", (DEPTH,), "baseline:depth=6",
+        "the BaselineAgent of BetaGomoku", usual=Limits(depth=4), game="gomoku",
+    ),
+    searching(
+        "advanced", "rookery.search.gomoku_advanced", (DEPTH, NODES, TIME), "advanced:time=0.5",
+        "alpha-beta with threats", usual=Limits(seconds=0.5), game="gomoku",
+    ),
+    searching(
+        "mcts", "rookery.search.trees", (SIMS, TIME, EXPLORATION), "mcts:sims=400",
+        "tree search with random playouts", usual=Limits(nodes=400), seeded=True,
+    ),
+    searching(
+        "rave", "rookery.search.dag", (SIMS, TIME), "rave:sims=400",
+        "UCT with RAVE on a graph of positions", usual=Limits(nodes=400), seeded=True,
+    ),
+    Kind(
+        Form("uci", (TIME, DEPTH, NODES, GRACE, START), "COMMAND", "option."),
+        "uci:stockfish,time=0.1,option.Threads=1",
+        "a chess engine that speaks UCI",
+        make_uci,
+        game="chess",
+    ),
+    Kind(
+        Form("gomocup", (TIME, MEMORY, GRACE, START), "COMMAND", "info."),
+        "gomocup:./pbrain-rapfi,time=1",
+        "a Gomoku engine that speaks the Gomocup protocol",
+        make_gomocup,
+        game="gomoku",
+    ),
+    Kind(Form("human"), "human", "whoever sits at the terminal", lambda given, game: HumanPlayer()),
+    Kind(
+        Form("oracle", argument="PLAYER"),
+        "oracle:mcts:sims=400",
+        "a player that sees what is hidden, for games in which something is",
+        make_oracle,
+    ),
+)  # fmt: skip
+KINDS = {kind.form.name: kind for kind in ALL_KINDS}
+FORMS = {name: kind.form for name, kind in KINDS.items()}
+
+
+# ---- making --------------------------------------------------------------------------------------
+
+
+def make_player(text: str, game: Game) -> Player:
+    """Make a player of a game from its text; `name` of the player is the text in its canonical spelling."""
+    return build(text, game, whole=False)
+
+
+def build(text: str, game: Game, whole: bool) -> Player:
+    """Make a player; `whole` says that it will see everything."""
+    given = read_text(text, FORMS)
+    kind = KINDS[given.form.name]
+    check_fit(kind, given, game, whole)
+    try:
+        player = kind.make(given, game)
+    except BadInput as error:
+        raise BadInput(f"player {text!r}: {error}") from None
+    player.name = f"oracle:{player.inner.name}" if isinstance(player, OraclePlayer) else given.text
+    return player
+
+
+def check_fit(kind: Kind, given: Given, game: Game, whole: bool) -> None:
+    """Refuse a player that cannot play a game."""
+    why = ""
+    if kind.game and type(game).__module__ != f"rookery.games.{kind.game}":
+        why = f"{kind.form.name} plays {kind.game} only"
+    elif kind.looks and game.information == "hidden" and not whole:
+        why = f"it would have to look at what is hidden; a player that may do so is named oracle:{given.text}"
+    elif kind.form.argument == "PLAYER" and game.information == "perfect":
+        why = f"nothing is hidden in it; write {given.argument}"
+    if why:
+        text = f"oracle:{given.argument}" if given.argument else given.text
+        raise BadInput(f"player {text!r} does not fit {game.label}: {why}")
+
+
+def turn_of(player: Player, start: Position, position: Position, moves: Sequence[Action], **more: Any) -> Turn:
+    """Make the turn a player is handed: what is hidden from the seat to move is taken out, except for an oracle."""
+    if not player.sees_all:
+        start, position = start.seen_by(position.mover), position.seen_by(position.mover)
+    return Turn(position.copy(), start.copy(), tuple(moves), **more)

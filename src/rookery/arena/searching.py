@@ -1,0 +1,115 @@
+"""Players that search: one adapter for all searches, and how they spend a clock.
+
+A search is a function `search(position, limits, watch, **settings) -> Analysis`. It is named by its module and imported
+when it is first asked, for importing it may mean compiling it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Protocol
+
+from rookery.arena.player import Choice, Player, Turn
+from rookery.games.position import Action, Position
+from rookery.games.rng import random_below
+from rookery.search.analysis import Analysis, Limits, Watch
+
+MOVES_AHEAD = 25  # a clock is shared out over so many moves
+INCREMENT_SHARE = 0.75  # of the increment is spent at once
+MOST_OF_CLOCK = 0.4  # of what is left, at most, for one move
+LEAST = 0.001  # seconds; a search that has run out of time still answers
+TIE_STREAM = 1  # of the random numbers with which ties are broken
+
+
+class Search(Protocol):
+    """What looks for a move."""
+
+    def __call__(self, position: Position, limits: Limits, watch: Watch | None = None, **settings: Any) -> Analysis: ...
+
+
+def imported_search(module: str) -> Search:
+    """Return the search of a module."""
+    search: Search = import_module(module).search
+    return search
+
+
+def seconds_for(turn: Turn, own: float | None) -> float | None:
+    """Return the time for a move: the least of the player's own, the turn's and a share of the clock; None if free."""
+    times = [seconds for seconds in (own, turn.seconds) if seconds is not None]
+    if turn.clock is not None:
+        left = turn.clock[turn.position.mover]
+        times.append(min(left / MOVES_AHEAD + INCREMENT_SHARE * turn.increment, MOST_OF_CLOCK * left))
+    return max(LEAST, min(times)) if times else None
+
+
+class SearchPlayer(Player):
+    """A player that plays what a search finds."""
+
+    report: Callable[[Analysis], None] | None = None
+    """called during the search with what is known so far"""
+
+    def __init__(
+        self,
+        module: str,
+        limits: Limits,
+        usual: Limits,
+        settings: Mapping[str, Any] | None = None,
+        seeded: bool = False,
+    ):
+        """`usual` limits hold where neither `limits` nor a turn says anything; a `seeded` search is given the seed."""
+        self.module, self.limits, self.usual = module, limits, usual
+        self.settings, self.seeded = dict(settings or {}), seeded
+
+    @cached_property
+    def search(self) -> Search:
+        """The search itself."""
+        return imported_search(self.module)
+
+    def limits_for(self, turn: Turn) -> Limits:
+        """Say what a search may spend on a move."""
+        limits = Limits(self.limits.depth, self.limits.nodes, seconds_for(turn, self.limits.seconds))
+        return self.usual if limits == Limits() else limits
+
+    def choose(self, turn: Turn) -> Choice:
+        """Search, and play what is found."""
+        analysis = self.analyse(turn)
+        return Choice(analysis.action, analysis)
+
+    def analyse(self, turn: Turn) -> Analysis:
+        """Search a turn."""
+        limits = self.limits_for(turn)
+        watch = Watch(seconds=limits.seconds, stop=turn.stop, report=self.report)
+        seed = {"seed": turn.seed} if self.seeded else {}
+        return self.search(turn.position, limits, watch, **self.settings, **seed)
+
+
+class GreedyPlayer(SearchPlayer):
+    """A player that looks one move ahead: it wins at once if it can, and breaks ties by the seed."""
+
+    def choose(self, turn: Turn) -> Choice:
+        """Take a win, else one of the best moves."""
+        wins = winning_moves(turn.position)
+        if wins:
+            return Choice(one_of_equals(wins, turn))
+        analysis = self.analyse(turn)
+        best = [line.action for line in analysis.lines if line.value == analysis.lines[0].value]
+        return Choice(one_of_equals(sorted(best), turn) if best else analysis.action, analysis)
+
+
+def winning_moves(position: Position) -> list[Action]:
+    """List the moves that end the game with the best result for the mover, if that is a win."""
+    results: dict[Action, float] = {}
+    for action in position.legal():
+        after = position.copy()
+        after.play(int(action))
+        if after.over:
+            results[int(action)] = after.payoff(position.mover)
+    best = max(results.values(), default=0.0)
+    return [action for action, result in results.items() if result == best] if best > 0 else []
+
+
+def one_of_equals(actions: list[Action], turn: Turn) -> Action:
+    """Choose one of several actions by the seed."""
+    return actions[int(random_below(len(actions), turn.seed, TIE_STREAM, len(turn.moves)))]
