@@ -16,7 +16,8 @@ from rookery.games.position import Action, Position
 from rookery.games.rng import random_below
 from rookery.search.analysis import Analysis, Limits, Watch
 
-MOVES_AHEAD = 25  # a clock is shared out over so many moves
+MOVES_AHEAD = 30  # a clock is shared out over so many moves
+RESERVE = 0.05  # seconds of a clock that are not shared out: a search ends a little late
 INCREMENT_SHARE = 0.75  # of the increment is spent at once
 MOST_OF_CLOCK = 0.4  # of what is left, at most, for one move
 LEAST = 0.001  # seconds; a search that has run out of time still answers
@@ -39,7 +40,7 @@ def seconds_for(turn: Turn, own: float | None) -> float | None:
     """Return the time for a move: the least of the player's own, the turn's and a share of the clock; None if free."""
     times = [seconds for seconds in (own, turn.seconds) if seconds is not None]
     if turn.clock is not None:
-        left = turn.clock[turn.position.mover]
+        left = turn.clock[turn.position.mover] - RESERVE
         times.append(min(left / MOVES_AHEAD + INCREMENT_SHARE * turn.increment, MOST_OF_CLOCK * left))
     return max(LEAST, min(times)) if times else None
 
