@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from arena.fakes import command
+from arena.scripted import command
 from rookery import load
 from rookery.arena.players import KINDS
 from rookery.cli.pictures import board_picture, lines_table

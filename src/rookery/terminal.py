@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.status import Status
@@ -22,6 +23,7 @@ from rookery.games import cache
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.position import Action, Position, Seat
+from rookery.games.rng import random_bits
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -149,6 +151,7 @@ def waiting_text(name: str) -> Callable[[], str]:
 
 def chosen_by(player: Player, start: Position, position: Position, moves: Sequence[Action], seed: int) -> Choice:
     """Ask a player for a move."""
+    seed = int(random_bits(seed, 0, len(moves)) >> np.uint64(1))
     with compiling_announced(player.name):
         return player.choose(turn_of(player, start, position, moves, seed=seed))
 

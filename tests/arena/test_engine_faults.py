@@ -1,4 +1,4 @@
-"""Engines that hang, die, flood or answer nonsense: the game is given up in time, with the reason, and nothing is left."""
+"""Engines that hang, die, flood or answer nonsense: the game is given up in time, and nothing is left of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.fakes import command, ends_soon, is_there, play_out, turn_at
+from arena.scripted import command, ends_soon, is_there, play_out, turn_at
 from rookery import BadInput, load
 from rookery.arena.player import Player, PlayerFailed
 from rookery.arena.players import make_player

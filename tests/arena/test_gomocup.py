@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from arena.fakes import command, heard, play_out, turn_at
+from arena.scripted import command, heard, play_out, turn_at
 from rookery import load
 from rookery.arena.player import PlayerFailed
 from rookery.arena.players import make_player
@@ -44,7 +44,7 @@ def test_rules_time_and_memory_are_told_once_and_what_is_left_with_each_move(tmp
     position = start.copy()
     moves: list[int] = []
     for left in (10.0, 9.5):
-        action = player.choose(turn_at(position, tuple(moves), start, clock=(left, 7.0))).action
+        action = player.choose(turn_at(position, tuple(moves), start, clock=(left, 7.0), seconds=0.01)).action
         for move in (action, int(position.legal()[-1])):
             position.play(move)
             moves.append(move)

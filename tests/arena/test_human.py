@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arena.fakes import turn_at
+from arena.scripted import turn_at
 from rookery import load
 from rookery.arena.human import HumanPlayer
 from rookery.arena.player import PlayerFailed

@@ -8,20 +8,20 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from arena.fakes import turn_at
+from arena.scripted import turn_at
 from rookery import load
 from rookery.arena.players import make_player
-from rookery.arena.searching import GreedyPlayer, SearchPlayer, one_of_equals, seconds_for, winning_moves
+from rookery.arena.searching import GreedyPlayer, SearchPlayer, seconds_for, winning_moves
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 
 CALLS: list[dict] = []
 
 
-def search(position, limits, watch=None, *, prefer=0, seed=None):
-    """Look at the last `prefer` legal moves as equals, and note how it was called."""
-    CALLS.append({"limits": limits, "watch": watch, "prefer": prefer, "seed": seed})
+def search(position, limits, watch=None, **settings):
+    """Take the last legal move for the best, and note how it was called."""
+    CALLS.append({"limits": limits, "watch": watch, "settings": settings})
     legal = [int(action) for action in position.legal()]
-    lines = tuple(Line(action, float(i < prefer), moves=(action,)) for i, action in enumerate(reversed(legal)))
+    lines = tuple(Line(action, action / 1000, moves=(action,)) for action in reversed(legal))
     found = Analysis(lines[0].action, lines[0].value, lines, nodes=len(legal))
     if watch.report:
         watch.report(found)
@@ -61,13 +61,13 @@ def test_limits_are_the_least_of_what_player_and_turn_say(own, given, expected, 
 
 
 def test_settings_seed_stop_and_report_reach_the_search(module):
-    player = SearchPlayer(module, Limits(depth=1), Limits(), {"prefer": 3}, seeded=True)
+    player = SearchPlayer(module, Limits(depth=1), Limits(), {"c": 3}, takes=("seed", "lines"))
+    player.lines_wanted = 1000
     found = []
     player.report = found.append
     stop = np.zeros(1, np.int32)
     choice = player.choose(turn_at(load("domineering:rows=4,cols=4").start(), seed=77, stop=stop))
-    assert CALLS[0]["prefer"] == 3
-    assert CALLS[0]["seed"] == 77
+    assert CALLS[0]["settings"] == {"c": 3, "seed": 77, "lines": 12}
     assert isinstance(CALLS[0]["watch"], Watch)
     assert CALLS[0]["watch"].stop is stop
     assert found == [choice.analysis]
@@ -105,26 +105,22 @@ def test_the_clock_is_that_of_the_seat_to_move():
 
 def test_greedy_wins_at_once_and_asks_nobody(module):
     game = load("gomoku:size=7")
-    position = game.position("......./......./......./.oooo../xxxx.x./......./....... b - -")
-    player = GreedyPlayer(module, Limits(depth=1), Limits(depth=1))
-    assert [position.move_text(action) for action in winning_moves(position)] == ["E3"]
-    assert position.move_text(player.choose(turn_at(position)).action) == "E3"
+    position = game.position("......./......./......./.oooo../.xxxx../o....../o.....x b - -")
+    player = GreedyPlayer(module, Limits(depth=1), Limits())
+    assert [position.move_text(action) for action in winning_moves(position)] == ["A3", "F3"]
+    chosen = [player.choose(turn_at(position, seed=seed)).action for seed in range(40)]
+    assert {position.move_text(action) for action in chosen} == {"A3", "F3"}
+    assert chosen == [player.choose(turn_at(position, seed=seed)).action for seed in range(40)]
     assert CALLS == []
 
 
-def test_greedy_breaks_ties_by_the_seed_and_takes_all_of_the_best(module):
+def test_greedy_plays_what_the_search_finds_where_nothing_wins(module):
     position = load("domineering:rows=4,cols=4").start()
-    player = GreedyPlayer(module, Limits(depth=1), Limits(depth=1), {"prefer": 3})
-    chosen = [player.choose(turn_at(position, seed=seed)).action for seed in range(60)]
-    assert chosen == [player.choose(turn_at(position, seed=seed)).action for seed in range(60)]
-    assert set(chosen) == {int(action) for action in position.legal()[-3:]}
+    player = GreedyPlayer(module, Limits(depth=1), Limits(), {"random_ties": True}, ("seed",))
+    assert winning_moves(position) == []
+    assert player.choose(turn_at(position, seed=8)).action == position.legal()[-1]
     assert CALLS[0]["limits"] == Limits(depth=1)
-
-
-def test_a_tie_is_broken_anew_at_each_move_of_a_game():
-    position = load("domineering:rows=4,cols=4").start()
-    chosen = {one_of_equals([1, 2, 3, 4], turn_at(position, moves=(0,) * ply)) for ply in range(40)}
-    assert chosen == {1, 2, 3, 4}
+    assert CALLS[0]["settings"] == {"random_ties": True, "seed": 8}
 
 
 def test_greedy_is_made_by_its_name():

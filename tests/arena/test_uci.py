@@ -10,7 +10,7 @@ import chess
 import numpy as np
 import pytest
 
-from arena.fakes import command, heard, play_out, turn_at
+from arena.scripted import command, heard, play_out, turn_at
 from rookery import BadInput, load
 from rookery.arena.engine import EngineSettings
 from rookery.arena.player import PlayerFailed
@@ -51,9 +51,11 @@ def replayed(game, actions):
     return board.move_stack
 
 
-def test_lines_scores_and_moves_are_read():
+@pytest.mark.parametrize(("option", "wanted"), [(",option.MultiPV=3", 5), ("", 3)])
+def test_lines_scores_and_moves_are_read(option, wanted):
     game = load("chess")
-    player = good(game, options=",option.MultiPV=3")
+    player = good(game, options=option)
+    player.lines_wanted = wanted
     found = []
     player.report = found.append
     choice = player.choose(turn_at(game.start()))
@@ -94,6 +96,7 @@ def test_a_value_is_from_the_movers_side(info, value):
         ({}, {}, "go movetime 500", 0.5),
         ({}, {"seconds": 2.0}, "go movetime 2000", 2.0),
         ({"time": 0.25}, {"seconds": 2.0}, "go movetime 250", 0.25),
+        ({}, {"seconds": 2.0, "clock": (10.0, 9.0)}, "go wtime 10000 btime 9000 winc 0 binc 0", 10.0),
         ({"depth": 9}, {}, "go depth 9", 60.0),
         ({"depth": 9, "nodes": 1000, "time": 1.5}, {}, "go depth 9 nodes 1000 movetime 1500", 1.5),
         ({}, {"clock": (10.0, 9.0), "increment": 0.1}, "go wtime 10000 btime 9000 winc 100 binc 100", 10.0),
@@ -150,10 +153,8 @@ def test_options_are_set_by_the_engines_own_names_and_checked(tmp_path):
 )
 def test_an_option_the_engine_does_not_have_is_the_persons_mistake(option, complaint):
     game = load("chess")
-    player = good(game, options=f",option.{option}")
     with pytest.raises(BadInput, match=complaint):
-        player.new_game(game.start(), 0)
-    assert player.child is None
+        good(game, options=f",option.{option}")
 
 
 def test_a_search_is_stopped_when_told():

@@ -115,11 +115,15 @@ class EnginePlayer(Player):
 
     def get_ready(self) -> None:
         """Bring the process to where it waits for a position."""
+        self.open()
+        self.begin_game()
+
+    def open(self) -> None:
+        """Start the process if there is none."""
         if self.child is None:
             self.expected = "a process"
             self.child = Child(self.command)
             self.greet()
-        self.begin_game()
 
     def guarded(self, talk: Callable[[], Result]) -> Result:
         """Talk with the process, and end it when the talk does not come to its end."""

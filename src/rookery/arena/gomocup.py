@@ -83,6 +83,7 @@ class GomocupPlayer(EnginePlayer):
                 name = ABOUT_NAME.search(line)
                 self.title = name[1] if name else ""
                 break
+        self.heard()
 
     def begin_game(self) -> None:
         self.planned = {}
@@ -103,7 +104,8 @@ class GomocupPlayer(EnginePlayer):
     def inform(self, turn: Turn) -> float:
         """Tell the engine what it does not know yet of rules and time; return how many seconds it has."""
         left = None if turn.clock is None else max(0.001, turn.clock[turn.position.mover])
-        seconds = min((time for time in (left, self.settings.time, turn.seconds) if time is not None), default=USUAL)
+        given = turn.seconds if left is None else left  # an engine shares out a clock for itself
+        seconds = min((time for time in (given, self.settings.time) if time is not None), default=USUAL)
         times = {
             "timeout_turn": milliseconds(seconds),
             "timeout_match": self.told.get("timeout_match", "0" if left is None else milliseconds(left)),

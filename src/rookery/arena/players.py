@@ -9,27 +9,28 @@ given, by a clock or for the move; where it is given none, the kind's usual limi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rookery.arena.engine import EnginePlayer, EngineSettings
 from rookery.arena.human import HumanPlayer
 from rookery.arena.player import Choice, Player, Turn
-from rookery.arena.searching import GreedyPlayer, SearchPlayer
+from rookery.arena.searching import Analyst, GreedyPlayer, SearchPlayer
 from rookery.arena.texts import Form, Given, Option, read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import random_below
-from rookery.search.analysis import Analysis, Limits
+from rookery.search.analysis import Limits
 
-MOVE_STREAM = 0  # of the random numbers that choose moves
-
-DEPTH = Option("depth", int, 1, 1000, "plies to look ahead")
+DEPTH = Option("depth", int, 1, 400, "plies to look ahead")
+ADVANCED_DEPTH = Option("depth", int, 1, 60, "plies to look ahead, fours excepted")
+BASELINE_DEPTH = Option("depth", int, 1, 30, "plies to look ahead, always", 4)
 NODES = Option("nodes", int, 1, 10**15, "positions to look at")
-SIMS = Option("sims", int, 1, 10**15, "simulations a move")
+SIMS = Option("sims", int, 1, 1 << 30, "simulations a move")
 TIME = Option("time", float, 0.001, 86_400, "seconds a move")
-EXPLORATION = Option("c", float, 0, 1000, "weight of exploration")
+EXPLORATION = Option("c", float, 0, 1_000_000, "weight of the priors")
+EQUIVALENCE = Option("k", float, 0.001, 1e12, "simulations at which a node trusts both kinds of means alike")
 GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before it counts as hung", 5)
 START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
 MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
@@ -41,9 +42,9 @@ class RandomPlayer(Player):
     """A player that takes any legal move."""
 
     def choose(self, turn: Turn) -> Choice:
-        """Draw a move by the seed and the number of moves made."""
+        """Draw a move by the seed."""
         legal = turn.position.legal()
-        return Choice(int(legal[random_below(len(legal), turn.seed, MOVE_STREAM, len(turn.moves))]))
+        return Choice(int(legal[random_below(len(legal), turn.seed, 0, 0)]))
 
 
 class OraclePlayer(Player):
@@ -53,16 +54,6 @@ class OraclePlayer(Player):
 
     def __init__(self, inner: Player):
         self.inner = inner
-
-    @property
-    def report(self) -> Callable[[Analysis], None] | None:
-        """What the inner player calls while it searches."""
-        return getattr(self.inner, "report", None)
-
-    @report.setter
-    def report(self, report: Callable[[Analysis], None] | None) -> None:
-        if hasattr(self.inner, "report"):
-            self.inner.report = report
 
     def choose(self, turn: Turn) -> Choice:
         return self.inner.choose(turn)
@@ -90,8 +81,22 @@ class Kind:
     make: Callable[[Given, Game], Player]
     game: str = ""
     """the game it plays; any, if it names none"""
+    options_of_game: dict[str, str] = field(default_factory=dict)
+    """with which options it plays it; the others may be what they like"""
     looks: bool = False
     """whether it looks at the whole position, and so needs an oracle where something is hidden"""
+
+    @property
+    def plays(self) -> str:
+        """The game it plays, with the options it needs."""
+        options = ",".join(f"{name}={value}" for name, value in self.options_of_game.items())
+        return f"{self.game}:{options}" if options else self.game
+
+    def knows(self, game: Game) -> bool:
+        """Tell whether it can play a game."""
+        if self.game and type(game).__module__ != f"rookery.games.{self.game}":
+            return False
+        return all(game.options[name] == value for name, value in self.options_of_game.items())
 
     def facts(self) -> dict[str, Any]:
         """Return what people want to know, for tables and JSON."""
@@ -99,23 +104,24 @@ class Kind:
             option.name: {"meaning": option.meaning, "allowed": option.allowed, "default": option.default}
             for option in self.form.options
         }
-        named = {"kind": self.form.name, "example": self.example, "summary": self.summary, "game": self.game}
+        named = {"kind": self.form.name, "example": self.example, "summary": self.summary, "game": self.plays}
         return named | {"argument": self.form.argument, "prefix": self.form.prefix, "options": options}
 
 
 def searching(name: str, module: str, options: tuple[Option, ...], example: str, summary: str, **more: Any) -> Kind:
     """Describe a kind of players that search."""
-    usual, seeded = more.pop("usual"), more.pop("seeded", False)
+    usual, takes = more.pop("usual", Limits()), more.pop("takes", ())
 
     def make(given: Given, game: Game) -> Player:
-        return SearchPlayer(module, limits_in(given), usual, settings_in(given), seeded)
+        return SearchPlayer(module, limits_in(given), usual, settings_in(given), takes)
 
     return Kind(Form(name, options), example, summary, make, looks=True, **more)
 
 
 def limits_in(given: Given) -> Limits:
     """Read the options that limit a search."""
-    limits: dict[str, Any] = {LIMITS[name]: value for name, value in given.options.items() if name in LIMITS}
+    names = [option.name for option in given.form.options if option.name in LIMITS]
+    limits: dict[str, Any] = {LIMITS[name]: given.value(name) for name in names}
     return Limits(**limits)
 
 
@@ -126,7 +132,7 @@ def settings_in(given: Given) -> dict[str, Any]:
 
 def make_greedy(given: Given, game: Game) -> Player:
     """Make the player that looks one move ahead."""
-    return GreedyPlayer("rookery.search.alphabeta", Limits(depth=1), Limits(depth=1))
+    return GreedyPlayer("rookery.search.alphabeta", Limits(depth=1), Limits(), {"random_ties": True}, ("seed",))
 
 
 def make_uci(given: Given, game: Game) -> Player:
@@ -170,23 +176,24 @@ ALL_KINDS = (
     ),
     searching(
         "alphabeta", "rookery.search.alphabeta", (DEPTH, NODES, TIME), "alphabeta:depth=4",
-        "alpha-beta with the game's own evaluation", usual=Limits(depth=4),
+        "alpha-beta with the game's own evaluation", usual=Limits(depth=4), takes=("lines",),
     ),
     searching(
-        "baseline", "rookery.search.gomoku_baseline", (DEPTH,), "baseline:depth=6",
-        "the BaselineAgent of BetaGomoku", usual=Limits(depth=4), game="gomoku",
+        "baseline", "rookery.search.gomoku_baseline", (BASELINE_DEPTH,), "baseline:depth=6",
+        "the BaselineAgent of BetaGomoku", game="gomoku", options_of_game={"rule": "freestyle"},
     ),
     searching(
-        "advanced", "rookery.search.gomoku_advanced", (DEPTH, NODES, TIME), "advanced:time=0.5",
+        "advanced", "rookery.search.gomoku_advanced", (ADVANCED_DEPTH, NODES, TIME), "advanced:time=0.5",
         "alpha-beta with threats", usual=Limits(seconds=0.5), game="gomoku",
+        options_of_game={"rule": "freestyle"},
     ),
     searching(
         "mcts", "rookery.search.trees", (SIMS, TIME, EXPLORATION), "mcts:sims=400",
-        "tree search with random playouts", usual=Limits(nodes=400), seeded=True,
+        "tree search with random playouts", usual=Limits(nodes=400), takes=("seed",),
     ),
     searching(
-        "rave", "rookery.search.dag", (SIMS, TIME), "rave:sims=400",
-        "UCT with RAVE on a graph of positions", usual=Limits(nodes=400), seeded=True,
+        "rave", "rookery.search.dag", (SIMS, TIME, EXPLORATION, EQUIVALENCE), "rave:sims=400",
+        "UCT with RAVE on a graph of positions", usual=Limits(nodes=400), takes=("seed",),
     ),
     Kind(
         Form("uci", (TIME, DEPTH, NODES, GRACE, START), "COMMAND", "option."),
@@ -238,8 +245,8 @@ def build(text: str, game: Game, whole: bool) -> Player:
 def check_fit(kind: Kind, given: Given, game: Game, whole: bool) -> None:
     """Refuse a player that cannot play a game."""
     why = ""
-    if kind.game and type(game).__module__ != f"rookery.games.{kind.game}":
-        why = f"{kind.form.name} plays {kind.game} only"
+    if not kind.knows(game):
+        why = f"{kind.form.name} plays {kind.plays} only"
     elif kind.looks and game.information == "hidden" and not whole:
         why = f"it would have to look at what is hidden; a player that may do so is named oracle:{given.text}"
     elif kind.form.argument == "PLAYER" and game.information == "perfect":
@@ -250,7 +257,17 @@ def check_fit(kind: Kind, given: Given, game: Game, whole: bool) -> None:
 
 
 def turn_of(player: Player, start: Position, position: Position, moves: Sequence[Action], **more: Any) -> Turn:
-    """Make the turn a player is handed: what is hidden from the seat to move is taken out, except for an oracle."""
-    if not player.sees_all:
-        start, position = start.seen_by(position.mover), position.seen_by(position.mover)
-    return Turn(position.copy(), start.copy(), tuple(moves), **more)
+    """Make the turn a player is handed: what is hidden from the seat to move is taken out, except for an oracle.
+
+    Moves of hidden hands would tell something of the rest of these hands, so they are taken out too.
+    """
+    if position.game.information == "perfect" or player.sees_all:
+        return Turn(position.copy(), start.copy(), tuple(moves), **more)
+    seen = position.seen_by(position.mover)
+    return Turn(seen, seen.copy(), (), **more)
+
+
+def analyst_in(player: Player) -> Analyst | None:
+    """Return the player itself or the one inside an oracle, if it can show what it thinks."""
+    inner = player.inner if isinstance(player, OraclePlayer) else player
+    return inner if isinstance(inner, Analyst) else None

@@ -6,7 +6,7 @@ when it is first asked, for importing it may mean compiling it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import Any, Protocol
@@ -21,7 +21,6 @@ RESERVE = 0.05  # seconds of a clock that are not shared out: a search ends a li
 INCREMENT_SHARE = 0.75  # of the increment is spent at once
 MOST_OF_CLOCK = 0.4  # of what is left, at most, for one move
 LEAST = 0.001  # seconds; a search that has run out of time still answers
-TIE_STREAM = 1  # of the random numbers with which ties are broken
 
 
 class Search(Protocol):
@@ -45,11 +44,17 @@ def seconds_for(turn: Turn, own: float | None) -> float | None:
     return max(LEAST, min(times)) if times else None
 
 
-class SearchPlayer(Player):
-    """A player that plays what a search finds."""
+class Analyst(Player):
+    """A player that can show what it thinks."""
 
     report: Callable[[Analysis], None] | None = None
-    """called during the search with what is known so far"""
+    """called during a search with what is known so far"""
+    lines_wanted: int = 1
+    """how many moves to value, for those who want to see more than the best; some value all of them anyway"""
+
+
+class SearchPlayer(Analyst):
+    """A player that plays what a search finds."""
 
     def __init__(
         self,
@@ -57,11 +62,15 @@ class SearchPlayer(Player):
         limits: Limits,
         usual: Limits,
         settings: Mapping[str, Any] | None = None,
-        seeded: bool = False,
+        takes: Collection[str] = (),
     ):
-        """`usual` limits hold where neither `limits` nor a turn says anything; a `seeded` search is given the seed."""
+        """Make a player of the search of a module.
+
+        usual  limits that hold where neither `limits` nor a turn says anything
+        takes  what the search wants to be told beside its settings: seed, lines
+        """
         self.module, self.limits, self.usual = module, limits, usual
-        self.settings, self.seeded = dict(settings or {}), seeded
+        self.settings, self.takes = dict(settings or {}), takes
 
     @cached_property
     def search(self) -> Search:
@@ -82,21 +91,18 @@ class SearchPlayer(Player):
         """Search a turn."""
         limits = self.limits_for(turn)
         watch = Watch(seconds=limits.seconds, stop=turn.stop, report=self.report)
-        seed = {"seed": turn.seed} if self.seeded else {}
-        return self.search(turn.position, limits, watch, **self.settings, **seed)
+        lines = max(1, min(self.lines_wanted, turn.position.game.most_legal))
+        told = {name: value for name, value in (("seed", turn.seed), ("lines", lines)) if name in self.takes}
+        return self.search(turn.position, limits, watch, **self.settings, **told)
 
 
 class GreedyPlayer(SearchPlayer):
-    """A player that looks one move ahead: it wins at once if it can, and breaks ties by the seed."""
+    """A player that wins at once if it can, by the seed if in several ways."""
 
     def choose(self, turn: Turn) -> Choice:
-        """Take a win, else one of the best moves."""
+        """Take a win, else what the search finds."""
         wins = winning_moves(turn.position)
-        if wins:
-            return Choice(one_of_equals(wins, turn))
-        analysis = self.analyse(turn)
-        best = [line.action for line in analysis.lines if line.value == analysis.lines[0].value]
-        return Choice(one_of_equals(sorted(best), turn) if best else analysis.action, analysis)
+        return Choice(wins[random_below(len(wins), turn.seed, 0, 0)]) if wins else super().choose(turn)
 
 
 def winning_moves(position: Position) -> list[Action]:
@@ -109,8 +115,3 @@ def winning_moves(position: Position) -> list[Action]:
             results[int(action)] = after.payoff(position.mover)
     best = max(results.values(), default=0.0)
     return [action for action, result in results.items() if result == best] if best > 0 else []
-
-
-def one_of_equals(actions: list[Action], turn: Turn) -> Action:
-    """Choose one of several actions by the seed."""
-    return actions[int(random_below(len(actions), turn.seed, TIE_STREAM, len(turn.moves)))]

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 
 from rookery.arena.engine import UNTIMED, USUAL, EnginePlayer, EngineSettings, milliseconds
-from rookery.arena.player import Choice, Turn
+from rookery.arena.player import Choice, PlayerFailed, Turn
+from rookery.arena.searching import Analyst
 from rookery.arena.texts import allowed_text
 from rookery.errors import BadInput
 from rookery.games.chess import Chess
@@ -28,7 +30,7 @@ from rookery.search.analysis import Analysis, Line
 WINNING_CHANCES = 0.00368208  # a centipawn
 MOST = 2**63
 CLOCK_SHARE = 0.8  # of what is left on the clock, at most, for a move with a time of its own
-CHESS960 = "UCI_Chess960"
+CHESS960, MULTIPV = "UCI_Chess960", "MultiPV"
 
 OPTION = re.compile(r"option\s+name\s+(.+?)\s+type\s+(\S+)(.*)")
 NUMBERS = {key: re.compile(rf"(?<!\S){key} (\d{{1,18}})(?!\S)") for key in ("depth", "nodes", "multipv")}
@@ -57,7 +59,8 @@ def go_command(turn: Turn, settings: EngineSettings) -> tuple[str, float]:
     words: list[str] = []
     for name, limit in (("depth", settings.depth), ("nodes", settings.nodes)):
         words += [] if limit is None else [name, str(limit)]
-    times = [seconds for seconds in (settings.time, turn.seconds) if seconds is not None]
+    given = turn.seconds if turn.clock is None else None  # an engine shares out a clock for itself
+    times = [seconds for seconds in (settings.time, given) if seconds is not None]
     if times and turn.clock is not None:
         times.append(CLOCK_SHARE * max(0.0, turn.clock[turn.position.mover]))
     if not times and not words and turn.clock is None:
@@ -140,16 +143,22 @@ def analysis_of(infos: dict[int, str], position: Position, action: Action | None
 # ---- the engine ----------------------------------------------------------------------------------
 
 
-class UciPlayer(EnginePlayer):
+class UciPlayer(EnginePlayer, Analyst):
     """A chess engine."""
 
     protocol = "uci"
     farewell = "quit"
-    report: Callable[[Analysis], None] | None = None
 
     def __init__(self, game: Game, command: Sequence[str], settings: EngineSettings):
         super().__init__(game, command, settings)
         self.options: dict[str, tuple[str, str, str]] = {}  # name in small letters -> name, type, the rest
+        if settings.extras:
+            self.check_options()
+
+    def check_options(self) -> None:
+        """Start the engine to see whether it has the given options; how else it fails is told with the first game."""
+        with suppress(PlayerFailed):
+            self.guarded(self.open)
 
     def greet(self) -> None:
         """Ask for name and options, and set those that are given."""
@@ -188,6 +197,9 @@ class UciPlayer(EnginePlayer):
         self.heard()
 
     def begin_game(self) -> None:
+        given = (name.lower() for name in self.settings.extras)
+        if self.lines_wanted > 1 and MULTIPV.lower() in self.options and MULTIPV.lower() not in given:
+            self.send(f"setoption name {MULTIPV} value {self.lines_wanted}")
         self.send("ucinewgame")
         self.wait_until_ready(self.settings.start)
 

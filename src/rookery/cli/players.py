@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
-    from rookery.arena.player import Choice
+    from rookery.arena.player import Choice, Player
     from rookery.games.position import Position
     from rookery.search.analysis import Analysis
 
@@ -70,7 +70,7 @@ def analyse(
         raise BadInput(f"the game is over in {shown.text()!r}")
     with failures_told(), playing([player], loaded) as (chooser,):
         begun = time.perf_counter()
-        choice, seen = looked_at(chooser, shown, seed, seconds, None if as_json else lines)
+        choice, seen = looked_at(chooser, shown, seed, seconds, lines, live=out.is_terminal and not as_json)
         spent = time.perf_counter() - begun
     analysis, move = choice.analysis, seen.move_text(choice.action)
     if as_json:
@@ -88,19 +88,22 @@ def analyse(
 
 
 def looked_at(
-    player: Any, position: Position, seed: int, seconds: float | None, lines: int | None
+    player: Player, position: Position, seed: int, seconds: float | None, lines: int, live: bool
 ) -> tuple[Choice, Position]:
-    """Let a player choose, and show in a terminal what it finds on the way; return what it saw as well."""
+    """Let a player choose, and show what it finds on the way if that is wanted; return what it saw as well."""
     from rich.live import Live
     from rich.text import Text
 
-    from rookery.arena.players import turn_of
+    from rookery.arena.players import analyst_in, turn_of
     from rookery.cli.pictures import analysis_picture
     from rookery.terminal import compiling_announced, out, waiting_text
 
     turn = turn_of(player, position, position, (), seed=seed, seconds=seconds)
+    analyst = analyst_in(player)
+    if analyst:
+        analyst.lines_wanted = lines
     player.new_game(turn.start, position.mover)
-    if lines is None or not out.is_terminal or not hasattr(player, "report"):
+    if not live or not analyst:
         with compiling_announced(player.name):
             return player.choose(turn), turn.position
     found: list[Analysis] = []
@@ -109,6 +112,6 @@ def looked_at(
     def picture() -> Group | Text:
         return analysis_picture(turn.position, found[-1], lines) if found else Text(message())
 
-    player.report = found.append
+    analyst.report = found.append
     with Live(get_renderable=picture, console=out, transient=True, refresh_per_second=8):
         return player.choose(turn), turn.position

@@ -1,7 +1,7 @@
 """An engine of either protocol that goes wrong: bad.py PROTOCOL WHEN HOW PIDS.
 
-WHEN is `start` or the number of the move at which it goes wrong; HOW is one of the functions below. It starts a child of its
-own and writes both process numbers to the file PIDS.
+WHEN is `start` or the number of the move at which it goes wrong; HOW is one of the functions below. It starts a child
+of its own and writes both process numbers to the file PIDS.
 """
 
 import os

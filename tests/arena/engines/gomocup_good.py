@@ -1,12 +1,13 @@
 """A Gomocup engine that keeps to the protocol and insists that its user does: it dies of anything unexpected.
 
-It plays the first free point, logs what it reads to the file named first, and takes from its command line what to answer in the
-opening (`--swap2 "SWAP"`) and whether it talks a lot (`--chatty`) or asks whether it may (`--suggest`).
+It plays the first free point, logs what it reads to the file named first, and takes from its command line what to
+answer in the opening (`--swap2 "SWAP"`) and whether it talks a lot (`--chatty`) or asks whether it may (`--suggest`).
 """
 
 import argparse
 import os
 import sys
+from pathlib import Path
 
 parser = argparse.ArgumentParser()
 parser.add_argument("log", nargs="?")
@@ -14,7 +15,6 @@ parser.add_argument("--swap2", action="append", default=[])
 parser.add_argument("--chatty", action="store_true")
 parser.add_argument("--suggest", action="store_true")
 given = parser.parse_args()
-log = open(given.log, "a", buffering=1) if given.log else None
 answers = list(given.swap2)
 
 
@@ -31,8 +31,9 @@ def hear() -> str:
         sys.exit(0)
     assert raw.endswith(b"\r\n"), raw
     line = raw.decode().rstrip("\r\n")
-    if log:
-        log.write(f"{os.getpid()} {line}\n")
+    if given.log:
+        with Path(given.log).open("a") as log:
+            log.write(f"{os.getpid()} {line}\n")
     return line
 
 

@@ -1,15 +1,14 @@
 """A UCI engine that keeps to the protocol and insists that its user does: it dies of anything unexpected.
 
-It plays the legal move whose text comes first, logs what it reads to the file named first, and thinks until told to stop if
-its option Slow is on.
+It plays the legal move whose text comes first, logs what it reads to the file named first, and thinks until told to
+stop if its option Slow is on.
 """
 
 import os
 import sys
+from pathlib import Path
 
 import chess
-
-LOG = open(sys.argv[1], "a", buffering=1) if len(sys.argv) > 1 else None
 
 
 def say(line: str) -> None:
@@ -21,8 +20,9 @@ def hear() -> str:
     line = sys.stdin.readline()
     if not line:
         sys.exit(0)
-    if LOG:
-        LOG.write(f"{os.getpid()} {line}")
+    if len(sys.argv) > 1:
+        with Path(sys.argv[1]).open("a") as log:
+            log.write(f"{os.getpid()} {line}")
     return line.strip()
 
 
@@ -57,7 +57,14 @@ def search(board: chess.Board, options: dict[str, str]) -> None:
 
 
 def main() -> None:
-    options = {"uci_chess960": "false", "multipv": "1", "slow": "false", "style": "Solid", "prefer": "-"}
+    options = {
+        "uci_chess960": "false",
+        "multipv": "1",
+        "threads": "1",
+        "slow": "false",
+        "style": "Solid",
+        "prefer": "-",
+    }
     board, ready, greeted = chess.Board(), False, False
     say("A banner that is no part of the protocol")
     while True:
@@ -68,6 +75,7 @@ def main() -> None:
             say("id author nobody")
             say("option name UCI_Chess960 type check default false")
             say("option name MultiPV type spin default 1 min 1 max 500")
+            say("option name Threads type spin default 1 min 1 max 8")
             say("option name Slow type check default false")
             say("option name Prefer type string default -")
             say("option name Style type combo default Solid var Solid var Very Risky")

@@ -31,7 +31,7 @@ def play_out(start: Position, players: list[Player], plies: int = 1000, seed: in
     for seat, player in enumerate(players):
         player.new_game(start, seat)
     while not position.over and len(moves) < plies:
-        choice = players[position.mover].choose(turn_at(position, tuple(moves), start, seed=seed))
+        choice = players[position.mover].choose(turn_at(position, tuple(moves), start, seed=1000 * seed + len(moves)))
         position.play(choice.action)
         moves.append(choice.action)
     return position, moves
