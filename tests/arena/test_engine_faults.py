@@ -66,10 +66,10 @@ def test_an_engine_that_goes_wrong_at_a_move_gives_the_game_up_and_is_gone(proto
     assert time.monotonic() - begun < LATEST
     assert all_gone(pids)
     message = str(failure.value)
-    assert "Bad Fish" in message or "Bad Stone" in message
-    assert "bad.py" in message
-    assert "expected" in message
-    assert "last lines: " in message
+    assert message.startswith("Bad Fish: " if protocol == "uci" else "Bad Stone: ")
+    assert "; expected 'bestmove' to 'go" in message or "; expected an answer to 'TURN" in message
+    assert f"bad.py {protocol} 1 {how}" in message
+    assert "; last lines: " in message
     assert how != "die" or "standard error: out of luck" in message
     assert len(message) < 5000
 
@@ -145,3 +145,31 @@ def test_a_missing_engine_is_refused_when_the_player_is_made(tmp_path):
     for missing in ("no-such-engine", str(tmp_path / "nothing"), str(plain)):
         with pytest.raises(BadInput, match=f"the command '{missing}' is not there"):
             make_player(f"uci:{missing} --fast,time=1", load("chess"))
+
+
+class Interrupting:
+    """Somebody who presses Ctrl-C as soon as a player looks whether it is to stop."""
+
+    def __getitem__(self, number):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("protocol", GAMES)
+def test_an_interrupt_ends_an_engine_that_owes_an_answer(protocol, tmp_path):
+    pids = tmp_path / "pids"
+    players = players_of(protocol, 0, "hang", pids, "time=60")
+    position = players[0].game.start()
+    players[0].new_game(position, 0)
+    with pytest.raises(KeyboardInterrupt):
+        players[0].choose(turn_at(position, stop=Interrupting()))
+    assert all_gone(pids)
+
+
+def test_several_engines_do_not_keep_each_other_alive(tmp_path):
+    first = players_of("gomocup", 7, "hang", tmp_path / "first")
+    second = players_of("gomocup", 7, "hang", tmp_path / "second")
+    for players in (first, second):
+        play_out(players[0].game.start(), players, plies=1)
+    for players, pids in ((first, "first"), (second, "second")):
+        players[0].close()
+        assert all_gone(tmp_path / pids)

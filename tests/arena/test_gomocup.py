@@ -143,7 +143,7 @@ def test_each_answer_to_three_stones_is_a_choice_with_its_stones(answer, texts):
 def test_a_wrong_answer_in_the_opening_gives_the_game_up(answer):
     game = load(SWAP2)
     player = good(game, "--swap2", answer)
-    with pytest.raises(PlayerFailed, match=f"Good Stone .* it answered '{answer}'"):
+    with pytest.raises(PlayerFailed, match=f"Good Stone: it answered '{answer}'"):
         player.choose(turn_at(game.start()))
     assert player.child is None
 

@@ -144,13 +144,13 @@ class EnginePlayer(Player):
     def report_of(self, reason: str) -> str:
         """Say what went wrong, with whom, and what it wrote last."""
         told = f"; {self.child.account()}" if self.child else ""
-        return f"{self.label}: {reason}; expected {self.expected}{told}"
+        name = self.title or f"{self.protocol} engine"
+        return f"{name}: {reason}; expected {self.expected}; command {shlex.join(self.command)}{told}"
 
     @property
     def label(self) -> str:
         """The engine's name, if it has told one, and its command."""
-        command = shlex.join(self.command)
-        return f"{self.title} ({self.protocol}: {command})" if self.title else f"{self.protocol}: {command}"
+        return f"{self.title or self.protocol} ({shlex.join(self.command)})"
 
     def close(self) -> None:
         """End the process."""

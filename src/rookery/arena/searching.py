@@ -89,11 +89,11 @@ class SearchPlayer(Analyst):
 
     def analyse(self, turn: Turn) -> Analysis:
         """Search a turn."""
-        limits = self.limits_for(turn)
+        limits, search = self.limits_for(turn), self.search  # importing it takes none of its time
         watch = Watch(seconds=limits.seconds, stop=turn.stop, report=self.report)
         lines = max(1, min(self.lines_wanted, turn.position.game.most_legal))
         told = {name: value for name, value in (("seed", turn.seed), ("lines", lines)) if name in self.takes}
-        return self.search(turn.position, limits, watch, **self.settings, **told)
+        return search(turn.position, limits, watch, **self.settings, **told)
 
 
 class GreedyPlayer(SearchPlayer):
