@@ -71,6 +71,7 @@ def test_the_longest_line_is_read_and_a_longer_one_is_a_flood():
     child.end()
 
 
+@pytest.mark.slow
 def test_a_flood_of_lines_is_kept_out_of_memory_and_ended():
     child, kept = python("while True: out(b'la ' * 30 + b'\\n')"), []
 

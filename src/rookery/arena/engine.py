@@ -24,6 +24,7 @@ from rookery.games.position import Action, Position, Seat
 
 Result = TypeVar("Result")
 
+LONGEST_NAME = 80  # characters of an engine's name that are told
 POLL = 0.05  # seconds between two looks at a turn's `stop`
 USUAL = 0.5  # seconds a move, where nobody says anything else
 UNTIMED = 60.0  # seconds a search may take that ends by depth or nodes alone

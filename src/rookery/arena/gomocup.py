@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 
-from rookery.arena.engine import USUAL, EnginePlayer, EngineSettings, milliseconds
+from rookery.arena.engine import LONGEST_NAME, USUAL, EnginePlayer, EngineSettings, milliseconds
 from rookery.arena.player import Choice, PlayerFailed, Turn
 from rookery.arena.process import ProcessFailed
 from rookery.games.game import Game
@@ -81,7 +81,7 @@ class GomocupPlayer(EnginePlayer):
         for line in self.lines("a name to 'ABOUT'", self.settings.start):
             if line.split()[0] not in TALK:
                 name = ABOUT_NAME.search(line)
-                self.title = name[1] if name else ""
+                self.title = name[1][:LONGEST_NAME] if name else ""
                 break
         self.heard()
 

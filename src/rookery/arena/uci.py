@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 
-from rookery.arena.engine import UNTIMED, USUAL, EnginePlayer, EngineSettings, milliseconds
+from rookery.arena.engine import LONGEST_NAME, UNTIMED, USUAL, EnginePlayer, EngineSettings, milliseconds
 from rookery.arena.player import Choice, PlayerFailed, Turn
 from rookery.arena.searching import Analyst
 from rookery.arena.texts import allowed_text
@@ -29,6 +29,7 @@ from rookery.search.analysis import Analysis, Line
 
 WINNING_CHANCES = 0.00368208  # a centipawn
 MOST = 2**63
+LONGEST_OPTION = 4096  # characters of a line that are looked at for an option
 CLOCK_SHARE = 0.8  # of what is left on the clock, at most, for a move with a time of its own
 CHESS960, MULTIPV = "UCI_Chess960", "MultiPV"
 
@@ -166,8 +167,8 @@ class UciPlayer(EnginePlayer, Analyst):
         self.send("uci")
         for line in self.lines("'uciok' to 'uci'", self.settings.start):
             if line.startswith("id name "):
-                self.title = line.removeprefix("id name ").strip()
-            option = OPTION.fullmatch(line)
+                self.title = line.removeprefix("id name ").strip()[:LONGEST_NAME]
+            option = OPTION.fullmatch(line[:LONGEST_OPTION])
             if option:
                 self.options[option[1].lower()] = (option[1], option[2], option[3])
             if line == "uciok":
