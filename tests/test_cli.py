@@ -17,7 +17,8 @@ pytestmark = pytest.mark.xdist_group("command line")
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["show"], ["play"], ["perft"], ["games"], ["doctor"], ["bench"], ["bench", "rules"]]
+    "command",
+    [[], ["show"], ["play"], ["perft"], ["games"], ["doctor"], ["players"], ["analyse"], ["bench"], ["bench", "rules"]],
 )
 def test_every_command_explains_itself(command):
     done = run_rookery(*command, "--help")

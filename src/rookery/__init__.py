@@ -13,13 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rookery.arena.players import make_player
     from rookery.errors import BadInput, BrokenGame
     from rookery.games.game import Game, Symmetries, register
     from rookery.games.library import load
     from rookery.games.position import Position
 
 __version__ = "0.1.0"
-__all__ = ["BadInput", "BrokenGame", "Game", "Position", "Symmetries", "__version__", "load", "register"]
+__all__ = ["BadInput", "BrokenGame", "Game", "Position", "Symmetries", "__version__", "load", "make_player", "register"]
 
 HOMES = {
     "BadInput": "rookery.errors",
@@ -29,6 +30,7 @@ HOMES = {
     "Symmetries": "rookery.games.game",
     "register": "rookery.games.game",
     "load": "rookery.games.library",
+    "make_player": "rookery.arena.players",
 }
 
 

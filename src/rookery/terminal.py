@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.status import Status
 
+from rookery.arena.player import Choice, Player
+from rookery.arena.players import make_player, turn_of
 from rookery.errors import BadInput
 from rookery.games import cache
 from rookery.games.game import Game
 from rookery.games.library import load
-from rookery.games.position import Position, Seat
-from rookery.games.rng import random_below
+from rookery.games.position import Action, Position, Seat
+from rookery.games.rng import random_bits
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -125,10 +128,32 @@ def describe(position: Position) -> str:
     return f"{position.draw()}\n{state}"
 
 
-def random_choice(position: Position, seed: int, ply: int) -> str:
-    """Choose a legal move at random."""
-    actions = position.legal()
-    return position.move_text(int(actions[random_below(len(actions), seed, 0, ply)]))
+@contextmanager
+def playing(texts: Sequence[str], game: Game) -> Iterator[list[Player]]:
+    """Make players from their texts, and close them in the end."""
+    with ExitStack() as closing_all:
+        yield [closing_all.enter_context(closing(make_player(text, game))) for text in texts]
+
+
+@contextmanager
+def compiling_announced(name: str) -> Iterator[None]:
+    """Tell the person who waits when a player is being compiled; while it thinks, nothing is said."""
+    with waiting(waiting_text(name)):
+        yield
+
+
+def waiting_text(name: str) -> Callable[[], str]:
+    """Return what says that a player is being compiled, from the moment on that it is; nothing before."""
+    before = cache.MISSES[0]
+    told = f"compiling {name} for this machine; next time it comes from the cache"
+    return lambda: told if cache.MISSES[0] > before else ""
+
+
+def chosen_by(player: Player, start: Position, position: Position, moves: Sequence[Action], seed: int) -> Choice:
+    """Ask a player for a move."""
+    seed = int(random_bits(seed, 0, len(moves)) >> np.uint64(1))
+    with compiling_announced(player.name):
+        return player.choose(turn_of(player, start, position, moves, seed=seed))
 
 
 def parse_seat(game: Game, text: str) -> Seat | None:
@@ -142,15 +167,21 @@ def parse_seat(game: Game, text: str) -> Seat | None:
     return named[text.lower()]
 
 
-def watch(position: Position, seed: int, delay: float) -> None:
-    """Let random play against itself and show it, every position in a terminal, else moves and the end."""
+def watch(position: Position, players: Sequence[Player], seed: int, delay: float) -> None:
+    """Show a game between players, one of each team: every position in a terminal, else moves and the end."""
+    game, start = position.game, position.copy()
+    moves: list[Action] = []
+    seated = [players[game.teams[seat] % len(players)] for seat in range(game.seats)]
+    for seat, player in enumerate(seated):
+        player.new_game(start if player.sees_all else start.seen_by(seat), seat)
     out.print(describe(position), markup=False)
-    ply = 0
     while not position.over:
-        move, seat = random_choice(position, seed, ply), position.mover
-        position.play(move)
-        ply += 1
-        out.print(f"{ply:3d}  {position.game.seat_name(seat)} {move}", markup=False)
+        seat = position.mover
+        action = chosen_by(seated[seat], start, position, moves, seed).action
+        move = position.move_text(action)
+        position.play(action)
+        moves.append(action)
+        out.print(f"{len(moves):3d}  {game.seat_name(seat)} {move}", markup=False)
         if out.is_terminal and delay > 0:
             out.print(position.draw(), markup=False)
             time.sleep(delay)
@@ -158,22 +189,30 @@ def watch(position: Position, seed: int, delay: float) -> None:
 
 
 class Session:
-    """One game of a person against random play."""
+    """One game of a person against a player, who holds all other seats."""
 
-    def __init__(self, position: Position, seat: Seat, seed: int, ask: Callable[[str], str]):
+    def __init__(
+        self, position: Position, seat: Seat, seed: int, ask: Callable[[str], str], player: Player | None = None
+    ):
         self.position, self.seat, self.seed, self.ask = position, seat, seed, ask
+        self.player = player or make_player("random", position.game)
+        self.start = position.copy()
+        self.moves: list[Action] = []
         self.past: list[Position] = []
 
     def run(self) -> None:
         """Play until the game ends or the person leaves."""
         game = self.position.game
+        for seat in range(game.seats):
+            if seat != self.seat:
+                self.player.new_game(self.start if self.player.sees_all else self.start.seen_by(seat), seat)
         out.print(f"You are {game.seat_name(self.seat)}. Type {HELP}.", markup=False)
         self.show()
         while not self.position.over:
             if self.position.mover != self.seat:
-                move = random_choice(self.position, self.seed, len(self.past))
-                self.make(move)
-                out.print(f"random plays {move}", markup=False)
+                action = chosen_by(self.player, self.start, self.position, self.moves, self.seed).action
+                out.print(f"{self.player.name} plays {self.position.move_text(action)}", markup=False)
+                self.make(action)
                 if not self.position.over and self.position.mover == self.seat:
                     self.show()
             elif not self.answer():
@@ -207,11 +246,13 @@ class Session:
             err.print(f"{error}", markup=False, style="red")
         return True
 
-    def make(self, move: str) -> None:
+    def make(self, move: Action | str) -> None:
         """Play a move, remembering the position before it."""
+        action = self.position.action(move) if isinstance(move, str) else move
         before = self.position.copy()
-        self.position.play(move)
+        self.position.play(action)
         self.past.append(before)
+        self.moves.append(action)
 
     def undo(self) -> None:
         """Go back to the person's last decision."""
@@ -220,7 +261,7 @@ class Session:
             err.print("there is nothing to take back", style="red")
             return
         self.position = self.past[turns[-1]]
-        del self.past[turns[-1] :]
+        del self.past[turns[-1] :], self.moves[turns[-1] :]
         self.show()
 
     @property

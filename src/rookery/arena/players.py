@@ -1,25 +1,273 @@
-"""Players by their text form."""
+"""Players by their text: one form for the command line, configurations and pages.
+
+    make_player("alphabeta:depth=4", load("chess"))
+
+`KINDS` lists what there is. A player without limits of its own (`alphabeta`, `uci:stockfish`) takes the time it is
+given, by a clock or for the move; where it is given none, the kind's usual limits hold.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rookery.arena.engine import EnginePlayer, EngineSettings
+from rookery.arena.human import HumanPlayer
 from rookery.arena.player import Choice, Player, Turn
+from rookery.arena.searching import Analyst, GreedyPlayer, SearchPlayer
+from rookery.arena.texts import Form, Given, Option, read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import random_below
+from rookery.search.analysis import Limits
+
+DEPTH = Option("depth", int, 1, 400, "plies to look ahead")
+ADVANCED_DEPTH = Option("depth", int, 1, 60, "plies to look ahead, fours excepted")
+BASELINE_DEPTH = Option("depth", int, 1, 30, "plies to look ahead, always", 4)
+NODES = Option("nodes", int, 1, 10**15, "positions to look at")
+SIMS = Option("sims", int, 1, 1 << 30, "simulations a move")
+TIME = Option("time", float, 0.001, 86_400, "seconds a move")
+EXPLORATION = Option("c", float, 0, 1_000_000, "weight of the priors")
+EQUIVALENCE = Option("k", float, 0.001, 1e12, "simulations at which a node trusts both kinds of means alike")
+GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before it counts as hung", 5)
+START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
+MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
+LIMITS = {"depth": "depth", "nodes": "nodes", "sims": "nodes", "time": "seconds"}  # option -> what it limits
+OWN_INFOS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "game_type", "rule")
 
 
-class Random(Player):
-    """Plays any legal move, each as likely as the others."""
-
-    name = "random"
+class RandomPlayer(Player):
+    """A player that takes any legal move."""
 
     def choose(self, turn: Turn) -> Choice:
+        """Draw a move by the seed."""
         legal = turn.position.legal()
         return Choice(int(legal[random_below(len(legal), turn.seed, 0, 0)]))
 
 
+class OraclePlayer(Player):
+    """A player that is shown what is hidden from others."""
+
+    sees_all = True
+
+    def __init__(self, inner: Player):
+        self.inner = inner
+
+    def choose(self, turn: Turn) -> Choice:
+        return self.inner.choose(turn)
+
+    def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
+        return self.inner.choose_many(turns)
+
+    def new_game(self, start: Position, seat: Seat) -> None:
+        self.inner.new_game(start, seat)
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+# ---- the kinds -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of players."""
+
+    form: Form
+    example: str
+    summary: str
+    make: Callable[[Given, Game], Player]
+    game: str = ""
+    """the game it plays; any, if it names none"""
+    options_of_game: dict[str, str] = field(default_factory=dict)
+    """with which options it plays it; the others may be what they like"""
+    looks: bool = False
+    """whether it looks at the whole position, and so needs an oracle where something is hidden"""
+
+    @property
+    def plays(self) -> str:
+        """The game it plays, with the options it needs."""
+        options = ",".join(f"{name}={value}" for name, value in self.options_of_game.items())
+        return f"{self.game}:{options}" if options else self.game
+
+    def knows(self, game: Game) -> bool:
+        """Tell whether it can play a game."""
+        if self.game and type(game).__module__ != f"rookery.games.{self.game}":
+            return False
+        return all(game.options[name] == value for name, value in self.options_of_game.items())
+
+    def facts(self) -> dict[str, Any]:
+        """Return what people want to know, for tables and JSON."""
+        options = {
+            option.name: {"meaning": option.meaning, "allowed": option.allowed, "default": option.default}
+            for option in self.form.options
+        }
+        named = {"kind": self.form.name, "example": self.example, "summary": self.summary, "game": self.plays}
+        return named | {"argument": self.form.argument, "prefix": self.form.prefix, "options": options}
+
+
+def searching(name: str, module: str, options: tuple[Option, ...], example: str, summary: str, **more: Any) -> Kind:
+    """Describe a kind of players that search."""
+    usual, takes = more.pop("usual", Limits()), more.pop("takes", ())
+
+    def make(given: Given, game: Game) -> Player:
+        return SearchPlayer(module, limits_in(given), usual, settings_in(given), takes)
+
+    return Kind(Form(name, options), example, summary, make, looks=True, **more)
+
+
+def limits_in(given: Given) -> Limits:
+    """Read the options that limit a search."""
+    names = [option.name for option in given.form.options if option.name in LIMITS]
+    limits: dict[str, Any] = {LIMITS[name]: given.value(name) for name in names}
+    return Limits(**limits)
+
+
+def settings_in(given: Given) -> dict[str, Any]:
+    """Read the options that set up a search; what is not given is left to the search."""
+    return {name: value for name, value in given.options.items() if name not in LIMITS}
+
+
+def make_greedy(given: Given, game: Game) -> Player:
+    """Make the player that looks one move ahead."""
+    return GreedyPlayer("rookery.search.alphabeta", Limits(depth=1), Limits(), {"random_ties": True}, ("seed",))
+
+
+def make_uci(given: Given, game: Game) -> Player:
+    """Make a player of a UCI engine."""
+    from rookery.arena.uci import UciPlayer
+
+    return engine(UciPlayer, given, game)
+
+
+def make_gomocup(given: Given, game: Game) -> Player:
+    """Make a player of a Gomocup engine."""
+    from rookery.arena.gomocup import GomocupPlayer
+
+    for key in given.extras:
+        if key in OWN_INFOS:
+            raise BadInput(f"info.{key} is told to the engine anyway, from the game and the other options")
+    return engine(GomocupPlayer, given, game)
+
+
+def engine(player: type[EnginePlayer], given: Given, game: Game) -> Player:
+    """Make a player of an external engine."""
+    values: dict[str, Any] = {option.name: given.value(option.name) for option in given.form.options}
+    return player(game, given.command, EngineSettings(extras=given.extras, **values))
+
+
+def make_oracle(given: Given, game: Game) -> Player:
+    """Make a player that sees everything."""
+    if given.argument.partition(":")[0].strip() == "oracle":
+        raise BadInput("an oracle inside an oracle sees no more")
+    return OraclePlayer(build(given.argument, game, whole=True))
+
+
+ALL_KINDS = (
+    Kind(Form("random"), "random", "any legal move", lambda given, game: RandomPlayer()),
+    Kind(
+        Form("greedy"),
+        "greedy",
+        "wins at once if it can, else the best move by alpha-beta of depth 1; ties by the seed",
+        make_greedy,
+        looks=True,
+    ),
+    searching(
+        "alphabeta", "rookery.search.alphabeta", (DEPTH, NODES, TIME), "alphabeta:depth=4",
+        "alpha-beta with the game's own evaluation", usual=Limits(depth=4), takes=("lines",),
+    ),
+    searching(
+        "baseline", "rookery.search.gomoku_baseline", (BASELINE_DEPTH,), "baseline:depth=6",
+        "the BaselineAgent of BetaGomoku", game="gomoku", options_of_game={"rule": "freestyle"},
+    ),
+    searching(
+        "advanced", "rookery.search.gomoku_advanced", (ADVANCED_DEPTH, NODES, TIME), "advanced:time=0.5",
+        "alpha-beta with threats", usual=Limits(seconds=0.5), game="gomoku",
+        options_of_game={"rule": "freestyle"},
+    ),
+    searching(
+        "mcts", "rookery.search.trees", (SIMS, TIME, EXPLORATION), "mcts:sims=400",
+        "tree search with random playouts", usual=Limits(nodes=400), takes=("seed",),
+    ),
+    searching(
+        "rave", "rookery.search.dag", (SIMS, TIME, EXPLORATION, EQUIVALENCE), "rave:sims=400",
+        "UCT with RAVE on a graph of positions", usual=Limits(nodes=400), takes=("seed",),
+    ),
+    Kind(
+        Form("uci", (TIME, DEPTH, NODES, GRACE, START), "COMMAND", "option."),
+        "uci:stockfish,time=0.1,option.Threads=1",
+        "a chess engine that speaks UCI",
+        make_uci,
+        game="chess",
+    ),
+    Kind(
+        Form("gomocup", (TIME, MEMORY, GRACE, START), "COMMAND", "info."),
+        "gomocup:./pbrain-rapfi,time=1",
+        "a Gomoku engine that speaks the Gomocup protocol",
+        make_gomocup,
+        game="gomoku",
+    ),
+    Kind(Form("human"), "human", "whoever sits at the terminal", lambda given, game: HumanPlayer()),
+    Kind(
+        Form("oracle", argument="PLAYER"),
+        "oracle:mcts:sims=400",
+        "a player that sees what is hidden, for games in which something is",
+        make_oracle,
+    ),
+)  # fmt: skip
+KINDS = {kind.form.name: kind for kind in ALL_KINDS}
+FORMS = {name: kind.form for name, kind in KINDS.items()}
+
+
+# ---- making --------------------------------------------------------------------------------------
+
+
 def make_player(text: str, game: Game) -> Player:
-    """Make the player that a text names, for a game."""
-    if text != "random":
-        raise BadInput(f"there is no player {text!r}; there is random")
-    return Random()
+    """Make a player of a game from its text; `name` of the player is the text in its canonical spelling."""
+    return build(text, game, whole=False)
+
+
+def build(text: str, game: Game, whole: bool) -> Player:
+    """Make a player; `whole` says that it will see everything."""
+    given = read_text(text, FORMS)
+    kind = KINDS[given.form.name]
+    check_fit(kind, given, game, whole)
+    try:
+        player = kind.make(given, game)
+    except BadInput as error:
+        raise BadInput(f"player {text!r}: {error}") from None
+    player.name = f"oracle:{player.inner.name}" if isinstance(player, OraclePlayer) else given.text
+    return player
+
+
+def check_fit(kind: Kind, given: Given, game: Game, whole: bool) -> None:
+    """Refuse a player that cannot play a game."""
+    why = ""
+    if not kind.knows(game):
+        why = f"{kind.form.name} plays {kind.plays} only"
+    elif kind.looks and game.information == "hidden" and not whole:
+        why = f"it would have to look at what is hidden; a player that may do so is named oracle:{given.text}"
+    elif kind.form.argument == "PLAYER" and game.information == "perfect":
+        why = f"nothing is hidden in it; write {given.argument}"
+    if why:
+        text = f"oracle:{given.argument}" if given.argument else given.text
+        raise BadInput(f"player {text!r} does not fit {game.label}: {why}")
+
+
+def turn_of(player: Player, start: Position, position: Position, moves: Sequence[Action], **more: Any) -> Turn:
+    """Make the turn a player is handed: what is hidden from the seat to move is taken out, except for an oracle.
+
+    Moves of hidden hands would tell something of the rest of these hands, so they are taken out too.
+    """
+    if position.game.information == "perfect" or player.sees_all:
+        return Turn(position.copy(), start.copy(), tuple(moves), **more)
+    seen = position.seen_by(position.mover)
+    return Turn(seen, seen.copy(), (), **more)
+
+
+def analyst_in(player: Player) -> Analyst | None:
+    """Return the player itself or the one inside an oracle, if it can show what it thinks."""
+    inner = player.inner if isinstance(player, OraclePlayer) else player
+    return inner if isinstance(inner, Analyst) else None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from rookery.cli.shared import GameArgument, JsonOption, PositionOption, app, opened, print_json
+from rookery.cli.shared import GameArgument, JsonOption, PositionOption, app, failures_told, opened, print_json
 from rookery.errors import BadInput
 
 
@@ -65,26 +65,39 @@ def show(
 def play(
     game: GameArgument,
     seat: Annotated[str, Option(help="your seat, by number or name; none to watch")] = "0",
+    against: Annotated[
+        str, Option(metavar="PLAYER", help="who holds the other seats, or all when watching; see `rookery players`")
+    ] = "random",
+    second: Annotated[
+        str | None, Option(metavar="PLAYER", help="when watching: who holds the seats of the second team")
+    ] = None,
     seed: Annotated[int, Option(help="same seed, same opponent")] = 0,
     position: PositionOption = None,
     delay: Annotated[float, Option(help="seconds a position is shown when watching in a terminal")] = 0.1,
 ) -> None:
-    """Play in the terminal against random moves.
+    """Play in the terminal against a player, or watch two.
 
     rookery play pylos
+
+    rookery play gomoku:size=9 --against advanced:time=0.5
+
+    rookery play chess --seat none --against alphabeta:depth=4 --second uci:stockfish,depth=1
 
     rookery play domineering:rows=8,cols=8 --seat horizontal --seed 7
 
     rookery play examples/connect_four.py --seat none
     """
-    from rookery.terminal import Session, parse_seat, watch
+    from rookery.terminal import Session, parse_seat, playing, watch
 
     loaded, begin = opened(game, position, seed)
     chosen = parse_seat(loaded, seat)
-    if chosen is None:
-        watch(begin, seed, delay)
-    else:
-        Session(begin, chosen, seed, input).run()
+    if chosen is not None and second is not None:
+        raise BadInput(f"--second {second!r} is for watching; give --seat none, or no --second")
+    with failures_told(), playing([against, second or against], loaded) as players:
+        if chosen is None:
+            watch(begin, players, seed, delay)
+        else:
+            Session(begin, chosen, seed, input, players[0]).run()
 
 
 @app.command()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,6 +44,19 @@ def opened(spec: str, text: str | None, seed: int = 0, uses: tuple[str, ...] = (
 
     game = prepared(spec, *uses)
     return game, game.start(seed) if text is None else game.position(text)
+
+
+@contextmanager
+def failures_told() -> Iterator[None]:
+    """End the command with exit status 1 and the reason when a player gives up."""
+    from rookery.arena.player import PlayerFailed
+    from rookery.terminal import err
+
+    try:
+        yield
+    except PlayerFailed as failure:
+        err.print(f"rookery: {failure}", markup=False, style="red", soft_wrap=True)
+        raise typer.Exit(1) from None
 
 
 def print_json(value: Any) -> None:

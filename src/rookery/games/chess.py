@@ -53,7 +53,7 @@ from rookery.games.chess_moves import (
 )
 from rookery.games.game import Game, register
 from rookery.games.options import whole_number
-from rookery.games.position import Action, Seat
+from rookery.games.position import Action, Cell, Seat
 from rookery.games.rng import STEP, scramble
 from rookery.games.rules import State, implements
 
@@ -376,6 +376,16 @@ class Chess(Game):
         men = fen.men_on_board(state["boards"][int(state["plies"]) & 7].tolist(), int(state["chess_mover"]))
         rows = [f"{rank + 1} {' '.join(men[8 * rank : 8 * rank + 8])}" for rank in reversed(range(8))]
         return "\n".join([*rows, "  a b c d e f g h"]).replace(".", "·")
+
+    def cells_of(self, state: State, action: Action) -> tuple[Cell, ...]:
+        """The square a man goes to; the king's, where he castles."""
+        source, target, _ = notation.squares_of(action, int(state["chess_mover"]))
+        if notation.castles(state, action):
+            target = target // 8 * 8 + (6 if target > source else 2)
+        return ((0, target // 8, target % 8),)
+
+    def drawn_at(self, cell: Cell) -> tuple[int, int]:
+        return 7 - cell[1], 2 + 2 * cell[2]
 
     def move_text(self, state: State, action: Action) -> str:
         castling, promotion = notation.castles(state, action), notation.promotes(state, action)

@@ -24,7 +24,7 @@ from rookery.games.bits import Word, lowest_bit
 from rookery.games.game import Game, Symmetries, register
 from rookery.games.notation import parse_grid, parse_square, square_text
 from rookery.games.options import whole_number
-from rookery.games.position import Action, Position, Seat
+from rookery.games.position import Action, Cell, Position, Seat
 from rookery.games.rng import hashed
 from rookery.games.rules import State, implements
 
@@ -257,6 +257,13 @@ class Domineering(Game):
             for row, squares in enumerate(self.covered_squares(state))
         ]
         return "\n".join([header, *rows])
+
+    def cells_of(self, state: State, action: Action) -> tuple[Cell, ...]:
+        row, col, down, right = (int(number) for number in domino(state, action))
+        return (0, row, col), (0, row + down, col + right)
+
+    def drawn_at(self, cell: Cell) -> tuple[int, int]:
+        return 1 + cell[1], 3 + 2 * cell[2]
 
     def move_text(self, state: State, action: Action) -> str:
         row, col, down, right = domino(state, action)

@@ -15,7 +15,7 @@ import numpy as np
 from rookery.errors import BadInput, BrokenGame
 from rookery.games import rules
 from rookery.games.options import whole_number
-from rookery.games.position import Action, Position, Seat
+from rookery.games.position import Action, Cell, Position, Seat
 from rookery.games.rules import State
 
 
@@ -78,6 +78,14 @@ class Game:
     def draw(self, state: State) -> str:
         """Draw a position for a terminal; by default, the rows of its text one below the other."""
         return self.text(state).replace("/", "\n")
+
+    def cells_of(self, state: State, action: Action) -> tuple[Cell, ...]:
+        """Return the cells on which an action puts or takes something; none in a game without a grid."""
+        return ()
+
+    def drawn_at(self, cell: Cell) -> tuple[int, int]:
+        """Tell in which line and column of the drawing a cell of `cells_of` stands, both from 0."""
+        raise NotImplementedError(f"{self.name} names cells but does not say where it draws them")
 
     def move_text(self, state: State, action: Action) -> str:
         """Write an action of a position."""

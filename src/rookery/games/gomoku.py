@@ -55,7 +55,7 @@ from rookery.games.gomoku_board import (
 )
 from rookery.games.gomoku_text import parse_point, parse_position, point_text, position_text, rows_of
 from rookery.games.options import one_of, whole_number
-from rookery.games.position import Action, Position, Seat
+from rookery.games.position import Action, Cell, Position, Seat
 from rookery.games.rng import number, scramble
 from rookery.games.rules import State, implements
 
@@ -274,6 +274,12 @@ class Gomoku(Game):
         signs = str.maketrans(".xo", "·●○")
         lines = [f"{self.size - i:2d} {' '.join(row)}".translate(signs) for i, row in enumerate(rows_of(state))]
         return "\n".join([*lines, "   " + " ".join(point_text(self.size, col)[0] for col in range(self.size))])
+
+    def cells_of(self, state: State, action: Action) -> tuple[Cell, ...]:
+        return () if action >= self.points else ((0, *divmod(int(action), self.size)),)
+
+    def drawn_at(self, cell: Cell) -> tuple[int, int]:
+        return self.size - 1 - cell[1], 3 + 2 * cell[2]
 
     def move_text(self, state: State, action: Action) -> str:
         return CHOICES[action - self.points] if action >= self.points else point_text(self.size, action)

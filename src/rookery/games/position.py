@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Action = int
 Seat = int
+Cell = tuple[int, int, int]
+"""board (0 where there is one; a level of Pylos), row and column, each from 0, as moves name them"""
 SHOWN = 12  # moves named in an error
 
 

@@ -30,7 +30,7 @@ from rookery.games.bits import Word, lowest_bit
 from rookery.games.game import Game, Symmetries, register
 from rookery.games.notation import parse_grid
 from rookery.games.options import one_of, whole_number
-from rookery.games.position import Action, Seat
+from rookery.games.position import Action, Cell, Seat
 from rookery.games.pylos_board import APEX, CELLS, OFFSETS, RAISES, bit, carrying, raised, supported
 from rookery.games.pylos_turns import (
     DRAWN,
@@ -291,6 +291,17 @@ class Pylos(Game):
             lines.append("   ".join(cells).translate(signs).rstrip())
         left = [f"{self.seat_name(seat)} {sign} {reserve(state, seat)}" for seat, sign in ((0, "○"), (1, "●"))]
         return "\n".join([*lines, f"in reserve: {', '.join(left)}"])
+
+    def cells_of(self, state: State, action: Action) -> tuple[Cell, ...]:
+        """The cell a sphere comes to or is taken from; of a raise, where it ends."""
+        if state["phase"] != PLACING and action == STOP:
+            return ()
+        return (board.PLACES[int(raised(action)[1]) if action >= CELLS else action],)
+
+    def drawn_at(self, cell: Cell) -> tuple[int, int]:
+        level, row, col = cell
+        left = sum(2 * size + 4 for size in board.SIZES[:level])  # each level is that wide, with the gap behind it
+        return 1 + row, left + 2 + 2 * col
 
     def move_text(self, state: State, action: Action) -> str:
         if state["phase"] != PLACING and action == STOP:

@@ -1,0 +1,68 @@
+"""Scripted engines as commands, and what tests on players share."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from rookery.arena.player import Player, Turn
+from rookery.arena.players import turn_of
+from rookery.arena.texts import quoted_word
+from rookery.games.position import Position
+
+ENGINES = Path(__file__).parent / "engines"
+
+
+def command(script: str, *arguments: object) -> str:
+    """Write the command of a scripted engine for a player's text."""
+    return " ".join(quoted_word(word) for word in [sys.executable, str(ENGINES / f"{script}.py"), *map(str, arguments)])
+
+
+def turn_at(position: Position, moves: tuple[int, ...] = (), start: Position | None = None, **more: object) -> Turn:
+    """Make a turn for a player that is no oracle."""
+    return turn_of(Player(), start or position, position, moves, **({"seed": 1} | more))
+
+
+def play_out(start: Position, players: list[Player], plies: int = 1000, seed: int = 1) -> tuple[Position, list[int]]:
+    """Let players of two seats play; return the last position and the moves."""
+    position, moves = start.copy(), []
+    for seat, player in enumerate(players):
+        player.new_game(start, seat)
+    while not position.over and len(moves) < plies:
+        choice = players[position.mover].choose(turn_at(position, tuple(moves), start, seed=1000 * seed + len(moves)))
+        position.play(choice.action)
+        moves.append(choice.action)
+    return position, moves
+
+
+def heard(log: Path) -> list[str]:
+    """Read what an engine was sent."""
+    return [line.partition(" ")[2].rstrip("\r") for line in log.read_text().split("\n") if line]
+
+
+def is_there(pid: int) -> bool:
+    """Tell whether a process is there, be it as a zombie that nobody has waited for."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process is running; an orphan may stay a zombie until the system waits for it."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return is_there(pid) and not Path("/proc/self/stat").exists()
+    return state not in "ZX"
+
+
+def ends_soon(pid: int, patience: float = 5.0) -> bool:
+    """Wait a little for a process to end, and tell whether it has."""
+    until = time.monotonic() + patience
+    while is_running(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not is_running(pid)
