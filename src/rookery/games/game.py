@@ -54,6 +54,8 @@ class Game:
     """team of each seat"""
     information: str = "perfect"
     """'perfect', or 'hidden' if a seat does not see everything"""
+    vanishing: bool = False
+    """whether an action that is illegal when a seat is to move stays so for this seat: playouts then need no new lists"""
     actions: int
     most_legal: int
     """upper bound of the number of legal actions in any position"""
