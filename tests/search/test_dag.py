@@ -12,7 +12,7 @@ import pytest
 from rookery import BadInput, load
 from rookery.games.position import Position
 from rookery.games.rng import random_below
-from rookery.search import dag
+from rookery.search import dag, dag_graph
 from rookery.search.analysis import Analysis, Limits, Watch
 from support import CONNECT_FOUR
 
@@ -38,7 +38,7 @@ class Node:
 
 
 def slow_hint(position: Position, action: int) -> int:
-    """In Domineering, the moves a domino takes from the other side less those from its own, counted before and after."""
+    """In Domineering, the moves a domino takes from the other side less those from its own, counted anew."""
     if position.game.name != "domineering":
         return 0
 
@@ -67,7 +67,7 @@ class SlowSearch:
         self.root = Node(position)
         self.nodes = {position.key: self.root}
         self.expand(self.root)
-        self.number, self.drawn = 0, 0
+        self.number, self.drawn, self.repeated = 0, 0, 0
         if evaluator:
             self.judge(self.root)
 
@@ -109,6 +109,7 @@ class SlowSearch:
         while True:
             if node in [earlier for earlier, _ in path]:
                 values = [0.0] * self.game.seats
+                self.repeated += 1
                 break
             node.reached += 1
             if fresh or len(path) == self.depth:
@@ -200,6 +201,16 @@ class SlowSearch:
         return [node.value if teams[seat] == teams[node.seat] else -node.value for seat in range(self.game.seats)]
 
 
+class Shuffle:
+    """An evaluator that finds every position even and every move alike."""
+
+    def __init__(self, game):
+        self.kind, self.actions = next(iter(game.observations)), game.actions
+
+    def __call__(self, observations):
+        return np.zeros((len(observations), self.actions), np.float32), np.zeros(len(observations), np.float32)
+
+
 class Guess:
     """An evaluator without knowledge: its logits and values are some function of the observation."""
 
@@ -283,9 +294,6 @@ def test_with_an_evaluator_it_equals_the_slow_search(spec):
     check_equal(position, 60, c=2.0, evaluator=Guess(position.game))
 
 
-CHESS = "8/8/8/8/8/5k2/6q1/7K w - - 0 1"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "moves", "simulations"),
@@ -312,6 +320,16 @@ def test_every_game_equals_the_slow_search(spec, moves, simulations):
     check_equal(position, simulations // 2, c=2.0, evaluator=Guess(position.game))
 
 
+@pytest.mark.slow
+def test_a_position_that_comes_again_on_the_path_is_a_draw():
+    position = load("chess").position("7k/8/8/8/8/8/8/KR6 w - - 0 1")
+    slow = SlowSearch(position, c=4.0, evaluator=Shuffle(position.game))
+    for _ in range(200):
+        slow.simulate()
+    assert slow.repeated > 0
+    check_equal(position, 200, c=4.0, evaluator=Shuffle(position.game))
+
+
 # ---- what it finds -------------------------------------------------------------------------------
 
 
@@ -320,23 +338,249 @@ def found(position: Position, simulations: int, **settings) -> Analysis:
 
 
 def test_it_makes_the_one_move_that_wins():
-    position = load(SMALL).position("##.#/##.#/####/##.. v")  # c1-c2 leaves one move to each side: the last is ours
-    position = load("gomoku:size=5").start()
-    for move in ("a1", "a5", "b1", "b5", "c1", "c5", "d1", "e5"):
-        position.play(move)
-    analysis = found(position, 300)
-    assert position.move_text(analysis.action) == "e1"
+    position = load(SMALL).position("..##/.###/###./###. v")
+    analysis = found(position, 100)
+    assert position.move_text(analysis.action) == "a1-a2"
     assert analysis.value == 1.0
+    assert analysis.lines[0].moves == (analysis.action,)
 
 
-OUTCOMES = {(2, 2): "N", (2, 3): "N", (3, 3): "N", (3, 4): "H", (4, 3): "V", (4, 4): "N", (4, 5): "V", (5, 4): "H"}
+@pytest.mark.slow
+def test_it_makes_and_stops_five_in_a_row():
+    position = load("gomoku:size=7").start()
+    for move in ("A1", "A7", "B1", "B7", "C1", "C7", "D1"):
+        position.play(move)
+    assert position.move_text(found(position, 3000).action) == "E1"
+    position.play("D7")
+    assert position.move_text(found(position, 3000).action) == "E1"
+
+
+OUTCOMES = {
+    (2, 2): "N", (2, 3): "N", (2, 4): "H", (3, 3): "N", (3, 4): "H", (4, 3): "V", (4, 4): "N", (4, 5): "V", (5, 4): "H",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("rows", "cols"), OUTCOMES)
 @pytest.mark.parametrize("side", "vh")
-def test_its_value_has_the_sign_of_the_solved_board(rows, cols, side):
+@pytest.mark.parametrize("hints", [{}, {"sharpness": 0.0, "tries": 1}], ids=["hints", "no hints"])
+def test_its_value_has_the_sign_of_the_solved_board(rows, cols, side, hints):
     board = "/".join(["." * cols] * rows)
     position = load(f"domineering:rows={rows},cols={cols}").position(f"{board} {side}")
     wins = OUTCOMES[rows, cols] in ("N", side.upper())
-    analysis = found(position, 20_000, c=5.0)
-    assert analysis.value > 0.8 if wins else analysis.value < -0.8
+    analysis = found(position, 10_000, **hints)
+    assert analysis.value > 0.5 if wins else analysis.value < -0.5
+
+
+def test_it_beats_random_play():
+    rng, won = np.random.default_rng(5), 0
+    for game in range(20):
+        position = load("domineering:rows=6,cols=6").start()
+        while not position.over:
+            if position.mover == game % 2:
+                position.play(found(position, 100, seed=game).action)
+            else:
+                position.play(int(rng.choice(position.legal())))
+        won += position.payoff(game % 2) > 0
+    assert won >= 19
+
+
+@pytest.mark.parametrize("spec", [SMALL, "domineering"])
+def test_the_graph_has_fewer_nodes_than_simulations_and_than_a_tree(spec):
+    running = grown(load(spec).start(), 3000, capacity=1 << 20)
+    nodes, edges = running.graph.used
+    assert nodes < running.done
+    assert nodes - 1 < np.count_nonzero(
+        running.graph.visits[:edges]
+    )  # in a tree each edge taken leads to a node of its own
+
+
+def test_two_orders_of_moves_meet_in_one_node():
+    game = load(SMALL)
+    ways = [("a1-a2", "c4-d4", "d1-d2"), ("d1-d2", "c4-d4", "a1-a2")]
+    graph = dag_graph.new_graph(1 << 10)
+    nodes = []
+    for way in ways:
+        position = game.start()
+        nodes.append([dag_graph.node_of(graph, position.state)])
+        for move in way:
+            position.play(move)
+            nodes[-1].append(dag_graph.node_of(graph, position.state))
+    assert nodes == [[0, 1, 2, 3], [0, 4, 5, 3]]
+
+
+def test_its_lines_can_be_played_and_are_sorted_by_visits():
+    position = after("pylos", 8)
+    analysis = found(position, 2000)
+    assert analysis.action == analysis.lines[0].action
+    assert [line.visits for line in analysis.lines] == sorted((line.visits for line in analysis.lines), reverse=True)
+    assert sum(line.visits for line in analysis.lines) == analysis.nodes == 2000
+    for line in analysis.lines:
+        board = position.copy()
+        for action in line.moves:
+            board.play(action)
+    assert len(analysis.lines[0].moves) > 2
+
+
+# ---- how it ends ---------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_outcome_however_it_is_sliced(monkeypatch):
+    position = after(SMALL, 1)
+    whole = found(position, 500, seed=4)
+    monkeypatch.setattr(dag, "FIRST_SLICE", 1)
+    monkeypatch.setattr(dag, "SLICE_SECONDS", 0.0)
+    assert found(position, 500, seed=4) == whole
+    assert found(position, 500, seed=5) != whole
+
+
+def test_a_full_graph_ends_the_search_and_says_so():
+    position = load("domineering:rows=8,cols=8").start()
+    analysis = found(position, 100_000, capacity=1000)
+    assert 0 < analysis.nodes < 100_000
+    assert "full" in analysis.note
+    assert "1000" in analysis.note
+    assert analysis.action in position.legal()
+
+
+def test_a_graph_that_cannot_hold_the_root_is_refused():
+    with pytest.raises(BadInput, match="must hold the 56 moves"):
+        found(load("domineering:rows=8,cols=8").start(), 10, capacity=55)
+
+
+def test_it_looks_no_deeper_than_told():
+    assert dag.search(after(SMALL, 0), Limits(nodes=500, depth=2)).depth == 2
+    assert found(after(SMALL, 0), 500).depth > 2
+
+
+def test_it_ends_when_its_time_is_up():
+    begun = time.perf_counter()
+    analysis = dag.search(load("domineering").start(), Limits(seconds=0.3))
+    assert analysis.nodes > 0
+    assert time.perf_counter() - begun < 30  # a machine may be busy, and compile
+
+
+@pytest.mark.parametrize("settings", [{}, {"playouts": 1 << 20}], ids=["one playout", "a leaf without end"])
+def test_it_stops_when_told_while_other_threads_run(settings):
+    position, watch, counted = load("domineering").start(), Watch(), [0]
+    found(position, 1)  # compiles
+    outcome: list[Analysis] = []
+    thread = threading.Thread(target=lambda: outcome.append(dag.search(position, Limits(), watch, **settings)))
+    thread.start()
+    until = time.perf_counter() + 0.2
+    while time.perf_counter() < until:
+        counted[0] += 1  # this thread has the interpreter again and again
+    watch.stop[0] = 1
+    told = time.perf_counter()
+    thread.join(timeout=60)
+    assert time.perf_counter() - told < 5
+    assert counted[0] > 1000
+    assert outcome[0].action in position.legal()
+
+
+def test_stopped_before_it_began_it_still_names_a_move():
+    position, watch = after(SMALL, 0), Watch()
+    watch.stop[0] = 1
+    analysis = dag.search(position, Limits(), watch)
+    assert analysis.action in position.legal()
+    assert analysis.nodes == 0
+    assert analysis.note
+
+
+def test_it_reports_what_it_knows(monkeypatch):
+    monkeypatch.setattr(dag, "REPORT_SECONDS", 0.0)
+    reports: list[Analysis] = []
+    position = after(SMALL, 0)
+    last = dag.search(position, Limits(nodes=20_000), Watch(report=reports.append))
+    assert reports
+    assert [report.nodes for report in reports] == sorted(report.nodes for report in reports)
+    assert reports[-1].nodes <= last.nodes == 20_000
+
+
+def test_temperature_draws_the_move_by_visits():
+    position = after(SMALL, 0)
+    hot = {found(position, 50, seed=seed, temperature=50.0).action for seed in range(30)}
+    assert len(hot) > 3
+    cold = found(position, 50, seed=1, temperature=0.01)
+    assert cold.action == cold.lines[0].action
+
+
+# ---- evaluators ----------------------------------------------------------------------------------
+
+
+def test_the_evaluator_is_asked_once_for_each_node():
+    position = after(SMALL, 0)
+    guess = Guess(position.game)
+    running = grown(position, 300, evaluator=guess)
+    assert guess.asked == running.graph.used[0]
+
+
+def test_priors_of_the_evaluator_are_shares_of_the_legal_moves():
+    position = after(SMALL, 1)
+    guess = Guess(position.game, "planes")
+    lines = found(position, 200, evaluator=guess, c=20.0).lines
+    logits = guess(position.observe("planes").reshape(1, -1))[0][0]
+    weights = {int(action): math.exp(logits[action]) for action in position.legal()}
+    assert {line.action for line in lines} == set(weights)
+    for line in lines:
+        assert line.prior == pytest.approx(weights[line.action] / sum(weights.values()), rel=1e-5)
+
+
+class Broken(Guess):
+    def __call__(self, observations):
+        logits, values = super().__call__(observations)
+        return logits, values + np.nan
+
+
+def test_an_evaluator_that_does_not_fit_is_refused():
+    position = after(SMALL, 0)
+    guess = Guess(position.game)
+    guess.kind = "photograph"
+    with pytest.raises(BadInput, match=r"photograph.*tokens"):
+        found(position, 10, evaluator=guess)
+    with pytest.raises(BadInput, match="nan"):
+        found(position, 10, evaluator=Broken(position.game))
+    with pytest.raises(BadInput, match="playouts"):
+        found(position, 10, evaluator=Guess(position.game), playouts=2)
+
+
+# ---- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"c": -1.0},
+        {"c": math.nan},
+        {"k": 0.0},
+        {"playouts": 0},
+        {"temperature": -0.1},
+        {"expand_after": -1},
+        {"tries": 0},
+        {"capacity": 0},
+        {"seed": 2**63},
+        {"sharpness": math.inf},
+    ],
+    ids=str,
+)
+def test_impossible_settings_are_refused_by_name(settings):
+    with pytest.raises(BadInput, match=next(iter(settings))):
+        found(after(SMALL, 0), 10, **settings)
+
+
+def test_a_search_without_an_end_is_refused():
+    with pytest.raises(BadInput, match="needs an end"):
+        dag.search(after(SMALL, 0), Limits())
+
+
+def test_a_finished_game_is_refused():
+    with pytest.raises(BadInput, match="over"):
+        found(load(SMALL).position("####/####/####/#### v"), 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["texas42", "texas42:auction=redeal"])
+def test_a_position_with_hidden_hands_is_refused_and_does_not_crash(spec):
+    for moves in (0, 6, 11):
+        position = after(spec, moves)
+        with pytest.raises(BadInput, match="no legal move"):
+            found(position.seen_by(position.mover), 200)

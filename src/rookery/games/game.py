@@ -55,7 +55,7 @@ class Game:
     information: str = "perfect"
     """'perfect', or 'hidden' if a seat does not see everything"""
     vanishing: bool = False
-    """whether an action that is illegal when a seat is to move stays so for this seat: playouts then need no new lists"""
+    """whether an action that a seat to move finds illegal stays so for it to the end; random play is faster then"""
     actions: int
     most_legal: int
     """upper bound of the number of legal actions in any position"""

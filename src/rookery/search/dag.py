@@ -1,8 +1,8 @@
 """RAVE: Monte Carlo search on a graph of positions, with all moves as first.
 
-Positions that are reached in several orders of moves are one node. A node judges its moves twice: by the simulations that chose
-them there, and by all simulations through it in which the same seat played them sooner or later. The second kind comes in far
-faster and is trusted at first; docs/search/rave.md derives the formula.
+Positions that are reached in several orders of moves are one node. A node judges its moves twice: by the simulations
+that chose them there, and by all simulations through it in which the same seat played them sooner or later. The second
+kind comes in far faster and is trusted at first; docs/search/rave.md derives the formula.
 
     search(position, Limits(nodes=10_000))
 """
@@ -21,27 +21,24 @@ from rookery.games.options import whole_number
 from rookery.games.position import Action, Position, fill_observation
 from rookery.games.rng import random_bits
 from rookery.search.analysis import Analysis, Limits, Line, Watch
-from rookery.search.dag_kernels import (
+from rookery.search.dag_graph import (
     DEEPEST,
     DEPTH,
     DONE,
     FINISHED,
     FULL,
-    LEAF,
     NO_MOVE,
-    ROOT,
     TOO_LONG,
     WAITING,
     Graph,
     Rule,
     Trail,
-    descend,
     expand,
-    finish,
+    new_graph,
+    new_trail,
     node_of,
-    principal,
-    simulate,
 )
+from rookery.search.dag_kernels import LEAF, ROOT, descend, finish, principal, simulate
 from rookery.search.evaluator import Evaluator
 from rookery.search.hints import has_hints
 from rookery.search.threads import new_stop
@@ -49,7 +46,6 @@ from rookery.search.threads import new_stop
 EXPLORATION = 1.0
 EQUIVALENCE = 1000.0
 CAPACITY = 1 << 23  # edges; the arrays take 44 bytes for each, and memory only as they fill
-EDGES_A_NODE = 4  # the pool of nodes is smaller than that of edges by this
 FOREVER = 1 << 62
 LARGEST = 1 << 30
 SHARPEST = 10.0  # hints are small numbers, but their exponentials must stay finite
@@ -169,49 +165,6 @@ def rule_of(
 # ---- beginning -----------------------------------------------------------------------------------
 
 
-def new_graph(capacity: int) -> Graph:
-    """Make an empty graph. Memory is taken as it fills."""
-    nodes = capacity // EDGES_A_NODE + 1
-    slots = 1 << (2 * nodes).bit_length()
-    return Graph(
-        used=np.zeros(2, np.int64),
-        slots=np.zeros(slots, np.int32),
-        keys=np.zeros(nodes, np.uint64),
-        seats=np.zeros(nodes, np.int32),
-        first=np.zeros(nodes, np.int64),
-        degree=np.zeros(nodes, np.int32),
-        reached=np.zeros(nodes, np.int64),
-        chosen=np.zeros(nodes, np.int64),
-        judged=np.zeros(nodes, np.float64),
-        on_path=np.zeros(nodes, np.int64),
-        action=np.zeros(capacity, np.int32),
-        child=np.zeros(capacity, np.int32),
-        visits=np.zeros(capacity, np.int32),
-        total=np.zeros(capacity, np.float64),
-        amaf_visits=np.zeros(capacity, np.int32),
-        amaf_total=np.zeros(capacity, np.float64),
-        amaf_mean=np.zeros(capacity, np.float64),
-        prior=np.zeros(capacity, np.float32),
-    )
-
-
-def new_trail(game: Game) -> Trail:
-    """Make the room one simulation needs."""
-    return Trail(
-        place=np.zeros(5, np.int64),
-        nodes=np.zeros(game.longest + 2, np.int64),
-        edges=np.zeros(game.longest + 1, np.int64),
-        codes=np.zeros(game.longest + 1, np.int32),
-        stamps=np.zeros(game.seats * game.actions, np.int64),
-        samples=np.zeros(1, np.int64),
-        moves=np.zeros(game.most_legal, np.int32),
-        lists=np.zeros((game.seats, game.actions), np.int32),
-        left=np.zeros(game.seats, np.int64),
-        result=np.zeros(game.seats, np.float64),
-        sums=np.zeros(game.seats, np.float64),
-    )
-
-
 def begin(position: Position, rule: Rule, evaluator: Evaluator | None, capacity: int) -> Search:
     """Make a graph that holds the root with its edges."""
     game = position.game
@@ -252,9 +205,7 @@ def run(running: Search, limits: Limits, watch: Watch) -> None:
     while running.done < target and not ended(limits, watch):
         begun = time.perf_counter()
         if running.evaluator is None:
-            went = simulate(
-                running.graph, running.trail, running.states, running.rule, target, budget, watch.stop
-            )
+            went = simulate(running.graph, running.trail, running.states, running.rule, target, budget, watch.stop)
         else:
             went = simulate_judged(running)
         refuse(running, went)

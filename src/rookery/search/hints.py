@@ -1,6 +1,6 @@
 """What a game says about its moves at a glance: a hint, for priors and playouts where there is no network.
 
-`hint` is generic like the functions of `rookery.games.rules`, but optional: moves of a game without hints all look alike.
+`hint` is generic like the functions of `rookery.games.rules`, but optional: without hints all moves look alike.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def free_places(state: State, seat: int, line: int) -> Word:
 def domineering_hint(state: State, action: int) -> int:
     """Return how many moves a domino takes from the other player, less those it takes from its own besides itself.
 
-    Its two squares are place j of the lines i and i + 1. The other player's dominoes lie along these lines, so he loses one for
-    each free neighbour there; one's own lie across, so one loses one for each free place j of the lines before and after.
+    Its two squares are place j of the lines i and i + 1. The other player's dominoes lie along these lines, so he loses
+    one for each free neighbour there; one's own lie across, so one loses one for each free place j of the lines before
+    and after.
     """
     seat = state.domineering_mover
     length = state.rows if seat == 1 else state.cols
