@@ -38,7 +38,7 @@ from rookery.search.dag_graph import (
     new_trail,
     node_of,
 )
-from rookery.search.dag_kernels import LEAF, ROOT, descend, finish, principal, simulate
+from rookery.search.dag_kernels import LEAF, ROOT, descend, finish, principals, simulate
 from rookery.search.evaluator import Evaluator
 from rookery.search.hints import has_hints
 from rookery.search.threads import new_stop
@@ -279,9 +279,11 @@ def analysed(running: Search, temperature: float) -> Analysis:
     """Say what a search has found so far."""
     graph = running.graph
     edges = ranked(graph)
-    seen = edges[graph.visits[edges] > 0] if running.done else edges[:1]
-    room = np.empty(int(running.trail.place[DEEPEST]) + 1, np.int32)
-    lines = tuple(line_of(graph, int(edge), room) for edge in seen)
+    edges = edges[graph.visits[edges] > 0] if running.done else edges[:1]
+    moves = np.empty((len(edges), int(running.trail.place[DEEPEST]) + 1), np.int32)
+    lengths = np.empty(len(edges), np.int64)
+    principals(graph, edges, moves, lengths)
+    lines = tuple(line_of(graph, int(edge), moves[i, : lengths[i]]) for i, edge in enumerate(edges))
     return Analysis(
         action=chosen_action(lines, temperature, running.rule.seed),
         value=lines[0].value,
@@ -300,12 +302,11 @@ def ranked(graph: Graph) -> np.ndarray:
     return edges[np.lexsort((graph.action[edges], -graph.prior[edges], -means, -visits))]
 
 
-def line_of(graph: Graph, edge: int, room: np.ndarray) -> Line:
-    """Describe a move of the root with the play that follows it most often."""
+def line_of(graph: Graph, edge: int, moves: np.ndarray) -> Line:
+    """Describe a move of the root and the play that follows it most often."""
     visits = int(graph.visits[edge])
     value = float(graph.total[edge]) / visits if visits else 0.0
-    moves = tuple(room[: principal(graph, edge, room)].tolist())
-    return Line(int(graph.action[edge]), value, visits, float(graph.prior[edge]), moves)
+    return Line(int(graph.action[edge]), value, visits, float(graph.prior[edge]), tuple(moves.tolist()))
 
 
 def chosen_action(lines: tuple[Line, ...], temperature: float, seed: int) -> Action:

@@ -298,6 +298,13 @@ def principal(graph: Graph, edge: int, out: np.ndarray) -> int:
                 edge = other
 
 
+@njit(cache=True, nogil=True)
+def principals(graph: Graph, edges: np.ndarray, out: np.ndarray, lengths: np.ndarray) -> None:
+    """Write the principal line of each edge into a row of `out`, and its length."""
+    for i in range(edges.shape[0]):
+        lengths[i] = principal(graph, edges[i], out[i])
+
+
 # ---- together ------------------------------------------------------------------------------------
 
 
