@@ -85,7 +85,7 @@ def search(
     temperature: float = 0.0,
     expand_after: int = 1,
     sharpness: float = 1.0,
-    tries: int = 2,
+    tries: int = 3,
     capacity: int = CAPACITY,
 ) -> Analysis:
     """Look ahead from a position and return what was found; same seed and number of simulations, same outcome.
@@ -135,7 +135,7 @@ def rule_of(
     evaluator: Evaluator | None = None,
     expand_after: int = 1,
     sharpness: float = 1.0,
-    tries: int = 2,
+    tries: int = 3,
 ) -> Rule:
     """Put the settings together as the kernels read them; refuse those that make no sense."""
     if not 0.0 <= c < math.inf:
