@@ -76,7 +76,7 @@ def key(state: State) -> int:
 class ConnectFour(Game):
     name, version, state = "connect_four", 1, STATE
     summary = "drop stones into seven columns; four in a line win"
-    actions, most_legal, longest = COLS, COLS, ROWS * COLS
+    actions, most_legal, longest, vanishing = COLS, COLS, ROWS * COLS, True
     observations = {"planes": (2, ROWS, COLS)}  # the mover's stones, then the other's; the bottom row first
 
     def text(self, state: State) -> str:

@@ -202,3 +202,16 @@ def test_perfect_information_hides_nothing(spec):
     position = game.start()
     if game.information == "perfect":
         assert all(position.seen_by(seat).states.tobytes() == position.states.tobytes() for seat in range(game.seats))
+
+
+def test_vanishing_moves_do_not_come_back(spec):
+    game = load(spec)
+    if not game.vanishing:
+        return
+    for seed in range(5):
+        known: dict[int, set[int]] = {}
+        for position, action in random_walk(game, seed):
+            if action is not None:
+                legal = {int(move) for move in position.legal()}
+                assert legal <= known.get(position.mover, legal)
+                known[position.mover] = legal

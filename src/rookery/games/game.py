@@ -54,6 +54,8 @@ class Game:
     """team of each seat"""
     information: str = "perfect"
     """'perfect', or 'hidden' if a seat does not see everything"""
+    vanishing: bool = False
+    """whether an action that a seat to move finds illegal stays so for it to the end; random play is faster then"""
     actions: int
     most_legal: int
     """upper bound of the number of legal actions in any position"""

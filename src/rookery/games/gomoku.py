@@ -255,6 +255,7 @@ class Gomoku(Game):
         self.actions = self.points + (len(CHOICES) if swap2 else 0)
         self.most_legal = self.points
         self.longest = self.points + (2 if swap2 else 0)
+        self.vanishing = not swap2
         self.observations = {"planes": (3, size, size), "history": (2 * STEPS + 1, size, size)}
 
     def set_options(self, state: State) -> None:

@@ -41,13 +41,24 @@ def number(key: Word, counter: int) -> Word:
 
 
 @njit(cache=True, nogil=True)
+def stream_of(seed: int, stream: int) -> Word:
+    """Return the key at which a stream of a seed starts, for those who draw many numbers from it."""
+    return scramble(scramble(uint64(seed) + STEP) ^ uint64(stream))
+
+
+@njit(cache=True, nogil=True)
+def below(limit: int, key: Word, counter: int) -> int:
+    """Return number `counter` of the stream that starts at `key` as an integer in 0..limit-1; see `random_below`."""
+    return int(((number(key, counter) >> uint64(32)) * uint64(limit)) >> uint64(32))
+
+
+@njit(cache=True, nogil=True)
 def random_bits(seed: int, stream: int, counter: int) -> Word:
     """Return 64 random bits."""
-    return number(scramble(scramble(uint64(seed) + STEP) ^ uint64(stream)), counter)
+    return number(stream_of(seed, stream), counter)
 
 
 @njit(cache=True, nogil=True)
 def random_below(limit: int, seed: int, stream: int, counter: int) -> int:
     """Return an integer in 0..limit-1, for a limit below 2^31; its bias is under limit / 2^32."""
-    high = random_bits(seed, stream, counter) >> uint64(32)
-    return int((high * uint64(limit)) >> uint64(32))
+    return below(limit, stream_of(seed, stream), counter)
