@@ -389,6 +389,16 @@ def test_a_time_limit_ends_a_search():
     assert found.nodes > 10
 
 
+def test_a_search_without_time_still_names_a_move():
+    game = load(CONNECT_FOUR)
+    stopped = Watch()
+    stopped.stop[0] = 1
+    for evaluator in (1, Hashed(game, policy="logits")):
+        found = search(game.start(), Limits(nodes=1000), stopped, evaluator=evaluator)
+        assert found.action in game.start().legal()
+        assert found.nodes < 1000
+
+
 def test_a_full_pool_ends_the_search_and_says_so():
     game = load("pylos")
     trees = Trees(game, TreeSettings(simulations=5000), edges=100 * game.most_legal)

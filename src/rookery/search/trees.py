@@ -77,7 +77,7 @@ def search_alone(
     for b in range(first, last):
         t = tree_of(a, b)
         for _ in range(most):
-            if stop[0] or t.tree.status != SEARCHING:
+            if t.tree.status != SEARCHING or (stop[0] and at(t.nodes, 0).count > 0):
                 break
             gather(t, 0, 1)
             judge_by_playouts(t, playouts, longest, scratch, moves)
@@ -213,9 +213,9 @@ class Trees:
         def part(first: int) -> None:
             last = min(first + share, self.count)
             scratch, moves = self.game.empty_states()[0], np.empty_like(self.moves)
-            most = 1
-            while not watch.ended and (self.arrays.trees["status"][first:last] == SEARCHING).any():
-                before = watch.spent
+            most, begun = 1, False
+            while not (begun and watch.ended) and (self.arrays.trees["status"][first:last] == SEARCHING).any():
+                before, begun = watch.spent, True  # at least the root is looked at, however short the time
                 search_alone(self.arrays, first, last, most, playouts, self.game.longest, scratch, moves, watch.stop)
                 most = paced(most, watch.spent - before)
 
@@ -229,8 +229,10 @@ class Trees:
         shape = self.game.observations[evaluator.kind]
         observations = np.zeros((len(self.arrays.values), int(np.prod(shape))), np.float32)
         kind, logits, values = kinds.index(evaluator.kind), self.arrays.logits["x"], self.arrays.values["x"]
-        while step(self.arrays, 0, self.count, kind, observations, self.moves) and not watch.ended:
+        asked = 0
+        while step(self.arrays, 0, self.count, kind, observations, self.moves) and not (asked and watch.ended):
             logits[:], values[:] = evaluator(observations)
+            asked += 1
         forget_leaves(self.arrays)  # those whose answers were never asked for
 
     def choose(self) -> list[Action]:
