@@ -60,8 +60,16 @@ TREE = np.dtype(
     ],
     align=True,
 )
-SLOT = np.dtype([("depth", np.int32), ("node", np.int32), ("over", np.int32)], align=True)
-STEP = np.dtype([("edge", np.int32)], align=True)
+SLOT = np.dtype(
+    [
+        ("depth", np.int32),  # of the leaf
+        ("node", np.int32),  # the last known node on the way to it
+        ("edge", np.int32),  # the last edge, -1 at the root
+        ("over", np.int32),
+    ],
+    align=True,
+)
+STEP = np.dtype([("node", np.int32), ("edge", np.int32)], align=True)
 NUMBER = np.dtype([("x", np.float32)], align=True)
 
 SEARCHING, SPENT, DECIDED, FULL = range(4)
@@ -86,7 +94,7 @@ class Arrays(NamedTuple):
     edges: Any  # [B, E] EDGE
     gumbels: Any  # [B, most_legal] NUMBER: noise + logit of each root move; [B, 1] without Gumbel search
     slots: Any  # [B * L] SLOT
-    path: Any  # [B * L, D] STEP: edges from the root to the leaf
+    path: Any  # [B * L, D] STEP: nodes and edges from the root to the leaf
     logits: Any  # [B * L, A] NUMBER: the evaluator's answers
     values: Any  # [B * L] NUMBER
 

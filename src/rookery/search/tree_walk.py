@@ -26,12 +26,6 @@ LOW = float32(-1e30)
 HIGH = float32(1e30)
 
 
-@njit(cache=True, nogil=True)
-def path_edge(t: Tree, row: int, k: int) -> int:
-    """Return edge number k of the path to a leaf."""
-    return int(at(t.path, row * t.options.depth + k).edge)
-
-
 # ---- down ----------------------------------------------------------------------------------------
 
 
@@ -101,18 +95,17 @@ def mark(t: Tree, n: int, e: int, by: int) -> None:
 @njit(cache=True, nogil=True)
 def unmark(t: Tree, row: int, depth: int) -> None:
     """Take back the marks along a path."""
-    n = 0
+    path = at(t.path, row * t.options.depth)
     for k in range(depth):
-        e = path_edge(t, row, k)
-        mark(t, n, e, -1)
-        n = at(t.edges, e).child
+        mark(t, at(path, k).node, at(path, k).edge, -1)
 
 
 @njit(cache=True, nogil=True)
 def follow(t: Tree, row: int, depth: int, n: int, e: int) -> None:
     """Play an edge's action on the leaf's state, and mark the way."""
     mark(t, n, e, 1)
-    at(t.path, row * t.options.depth + depth).edge = e
+    step = at(t.path, row * t.options.depth + depth)
+    step.node, step.edge = int32(n), int32(e)
     play(at(t.leaves, row), int(at(t.edges, e).action))
 
 
@@ -121,7 +114,7 @@ def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     """Walk to a leaf and leave its position in `at(t.leaves, row)`; False if it is under way already."""
     copy_record(at(t.leaves, row), t.root, lane, width)
     lane_sync()
-    n, depth, child = 0, 0, 0
+    n, depth, child, e = 0, 0, 0, -1
     while child >= 0 and at(t.nodes, n).count > 0:
         gumbel = n == 0 and t.options.gumbel > 0
         e = gumbel_edge(t, lane, width) if gumbel else puct_edge(t, n, lane, width)
@@ -136,12 +129,12 @@ def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     lane_sync()
     if lane == 0:
         slot = at(t.slots, row)
-        slot.depth, slot.node = int32(depth), int32(n)
+        slot.depth, slot.node, slot.edge = int32(depth), int32(n), int32(e)
         slot.over = int32(over(at(t.leaves, row)))
         if child == UNDER_WAY:
             unmark(t, row, depth)
         elif child == NONE:
-            at(t.edges, path_edge(t, row, depth - 1)).child = int32(UNDER_WAY)
+            at(t.edges, e).child = int32(UNDER_WAY)
     lane_sync()
     return child != UNDER_WAY
 
@@ -178,10 +171,10 @@ def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int,
 def forget(t: Tree) -> None:
     """Take back the leaves under way of a tree, as if they had never been reached; one lane is enough."""
     for row in range(t.tree.gathered):
-        depth = int(at(t.slots, row).depth)
-        unmark(t, row, depth)
-        if depth > 0 and at(t.edges, path_edge(t, row, depth - 1)).child == UNDER_WAY:
-            at(t.edges, path_edge(t, row, depth - 1)).child = int32(NONE)
+        slot = at(t.slots, row)
+        unmark(t, row, slot.depth)
+        if slot.edge >= 0 and at(t.edges, slot.edge).child == UNDER_WAY:
+            at(t.edges, slot.edge).child = int32(NONE)
     t.tree.gathered = int32(0)
 
 
@@ -267,16 +260,15 @@ def new_node(t: Tree, row: int, n: int, value: Single) -> None:
 def expand(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
     """Make the leaf's node and, unless the game is over, its edges; return the node. Known nodes stay as they are."""
     slot, tree = at(t.slots, row), t.tree
-    depth = int(slot.depth)
-    if depth > 0 and at(t.edges, path_edge(t, row, depth - 1)).child >= 0:
+    if slot.edge >= 0 and at(t.edges, slot.edge).child >= 0:
         return int(slot.node)  # a finished game, seen before
     n = int(tree.nodes)
     lane_sync()
     if lane == 0:
         new_node(t, row, n, float32(at(t.values, row).x))
         tree.nodes = int32(n + 1)
-        if depth > 0:
-            at(t.edges, path_edge(t, row, depth - 1)).child = int32(n)
+        if slot.edge >= 0:
+            at(t.edges, slot.edge).child = int32(n)
     lane_sync()
     if not slot.over:
         first = int(tree.edges)
@@ -324,10 +316,9 @@ def carry_up(t: Tree, row: int, leaf: int) -> None:
     options, value = t.options, at(t.nodes, leaf).value
     team = options.teams[at(t.nodes, leaf).seat]
     count_value(t, leaf, value)
-    child = leaf
+    child, path = leaf, at(t.path, row * options.depth)
     for k in range(at(t.slots, row).depth - 1, -1, -1):
-        e = path_edge(t, row, k)
-        n = int(at(t.edges, path_edge(t, row, k - 1)).child) if k > 0 else 0
+        n, e = int(at(path, k).node), int(at(path, k).edge)
         node, edge = at(t.nodes, n), at(t.edges, e)
         if options.teams[node.seat] != team:
             team = options.teams[node.seat]
@@ -366,7 +357,7 @@ def back_up(t: Tree, moves: Any, lane: int, width: int) -> None:
     lane_sync()
     if lane == 0:
         for row in range(gathered):
-            unmark(t, row, int(at(t.slots, row).depth))
+            unmark(t, row, at(t.slots, row).depth)
     lane_sync()
     for row in range(gathered):
         n = expand(t, row, moves, lane, width)

@@ -33,10 +33,11 @@ from rookery.search.tree_arrays import DECIDED, FULL, SEARCHING, STATUSES, Array
 from rookery.search.tree_keep import begin, clear, play_on
 from rookery.search.tree_root import PLAYOUT, choose, improved_policy, tree_key
 from rookery.search.tree_settings import TreeSettings
-from rookery.search.tree_walk import back_up, forget, gather, observe_leaves, path_edge
+from rookery.search.tree_walk import back_up, forget, gather, observe_leaves
 
 SLICE = 0.005  # seconds of compiled work between two looks at the clock
 AHEAD = 4  # trees between asking for memory and using it
+NEAR = 3  # edges to a line of the cache
 MEGABYTES = 512  # of memory for a tree whose number of simulations is not known
 
 
@@ -95,10 +96,11 @@ def prefetch_path(a: Arrays, b: int, last: int) -> None:
     if b < last:
         t = tree_of(a, b)
         for row in range(t.tree.gathered):
+            path = at(t.path, row * t.options.depth)
             for k in range(at(t.slots, row).depth):
-                e = path_edge(t, row, k)
-                prefetch(at(t.edges, e))
-                prefetch(at(t.nodes, at(t.edges, e).child))
+                prefetch(at(t.nodes, at(path, k).node))
+                for near in range(-NEAR, NEAR + 1, NEAR):
+                    prefetch(at(t.edges, max(0, at(path, k).edge + near)))
 
 
 @njit(cache=True, nogil=True)
