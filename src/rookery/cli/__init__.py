@@ -9,11 +9,11 @@ import sys
 
 import typer
 
-from rookery.cli import bench, doctor, games
+from rookery.cli import bench, doctor, games, solve
 from rookery.cli.shared import app
 from rookery.errors import BadInput
 
-__all__ = ["app", "bench", "doctor", "games", "main"]
+__all__ = ["app", "bench", "doctor", "games", "main", "solve"]
 
 
 def main() -> None:

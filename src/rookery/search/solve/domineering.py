@@ -17,8 +17,8 @@ from rookery.games.domineering import LARGEST, Domineering
 from rookery.games.library import load
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
-from rookery.search.solve.domineering_bounds import COUNTS
-from rookery.search.solve.domineering_levels import ENTRY, LEVEL, NO_MOVE, PASS, fill_words, settle
+from rookery.search.solve.domineering_bounds import TRAIL
+from rookery.search.solve.domineering_levels import ENTRY, LEVEL, LINES, NO_MOVE, PASS, Level, fill_words, settle
 from rookery.search.solve.domineering_levels import cover as cover_square
 from rookery.search.solve.domineering_search import BEST, DEPTH, NODES, RESULT, STARTER, WON, enter, walk
 from rookery.search.threads import new_stop, on_threads
@@ -81,7 +81,9 @@ class Search:
         self.words = np.empty((16, 16, 2), np.uint64)
         fill_words(self.words)
 
-    def run(self, squares: np.ndarray, starter: int, stop: np.ndarray, report: Report = ignore) -> tuple[bool, int, int]:
+    def run(
+        self, squares: np.ndarray, starter: int, stop: np.ndarray, report: Report = ignore
+    ) -> tuple[bool, int, int]:
         """Find out whether the starter wins from a board; return that, the best move in his view, and the nodes.
 
         squares  [rows, cols]  True where covered
@@ -89,11 +91,11 @@ class Search:
         levels = np.zeros(squares.size + 4, LEVEL)
         levels["killers"] = NO_MOVE
         begin_board(levels[0], self.shape, self.words, squares)
-        counts, place = np.zeros((2, COUNTS), np.int64), np.zeros(5, np.int64)
+        trails, place = np.zeros((2, LINES, TRAIL), np.int64), np.zeros(5, np.int64)
         place[BEST], place[STARTER] = NO_MOVE, starter
-        place[RESULT] = enter(levels, 0, self.shape, self.words, self.table, counts, place)
+        place[RESULT] = enter(levels, 0, self.shape, self.words, self.table, trails, place)
         reported = 0
-        while not walk(levels, self.shape, self.words, self.table, counts, place, SLICE):
+        while not walk(levels, self.shape, self.words, self.table, trails, place, SLICE):
             report(int(place[NODES]) - reported)
             reported = int(place[NODES])
             if stop[0]:
@@ -107,7 +109,7 @@ class Stopped(Exception):
     """A search was told to stop before it had proven anything."""
 
 
-def begin_board(level: np.ndarray, shape: np.ndarray, words: np.ndarray, squares: np.ndarray) -> None:
+def begin_board(level: Level, shape: np.ndarray, words: np.ndarray, squares: np.ndarray) -> None:
     """Set a level to a board, with what is settled taken off."""
     for view, count in enumerate(shape):
         level["lines"][view, :count] = (1 << int(shape[1 - view])) - 1
@@ -132,7 +134,7 @@ def solve(
 ) -> Result:
     """Find out who wins a position, and a winning move; `report` is called with the nodes of each slice."""
     squares, begun = board_of(position), time.perf_counter()
-    search = search or Search(*squares.shape, table_mb)
+    search = search or Search(len(squares), len(squares[0]), table_mb)
     won, best, nodes = search.run(squares, position.mover, new_stop() if stop is None else stop, report)
     action = action_of(position, search, best) if won else None
     winner = position.mover if won else 1 - position.mover

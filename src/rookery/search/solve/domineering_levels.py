@@ -1,17 +1,19 @@
 """Positions of Domineering as the solver keeps them, and its table of results.
 
-A level of the search holds one position: its open squares in both players' views (see `domineering_bounds`), and the *free*
-moves, Vertical's minus Horizontal's. A column of open squares none of which Horizontal can cover is worth a whole number of
-moves to Vertical, whatever happens elsewhere; it is taken off the board and counted as free. So are Horizontal's, and squares
-nobody can use. Positions that differ only in these become one.
+A level of the search holds one position: its open squares in both players' views (see `domineering_bounds`), and the
+*free* moves, Vertical's minus Horizontal's. A column of open squares none of which Horizontal can cover is worth a
+whole number of moves to Vertical, whatever happens elsewhere; it is taken off the board and counted as free. So are
+Horizontal's, and squares nobody can use. Positions that differ only in these become one.
 
 A position is hashed in the mover's view, once for each of the four flips, and the smallest of the four names it. On a
-square board both players share a view, so a position and its transpose with the other player to move are one as well. What
-the table knows of a position is two numbers: the mover wins if he has at least `won` free moves more, and loses with at most
-`lost`. A free move never hurts its owner, so one entry serves all numbers of free moves.
+square board both players share a view, so a position and its transpose with the other player to move are one as well.
+What the table knows of a position is two numbers: the mover wins if he has at least `won` free moves more, and loses
+with at most `lost`. A free move never hurts its owner, so one entry serves all numbers of free moves.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import int64, njit, uint64
@@ -19,6 +21,7 @@ from numba import int64, njit, uint64
 from rookery.games.bits import Word, lowest_bit
 from rookery.games.rng import random_bits
 
+Level = Any  # one record of LEVEL; Any, because Numba types it by the dtype
 LINES = 17  # sixteen, and an empty one behind the last
 MOST_MOVES = 256
 PASS = MOST_MOVES  # spend a free move; other moves are 16 * line + place, in the mover's view
@@ -55,7 +58,7 @@ def fill_words(words: np.ndarray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def cover(level: np.ndarray, shape: np.ndarray, words: np.ndarray, view: int, line: int, place: int) -> None:
+def cover(level: Level, shape: np.ndarray, words: np.ndarray, view: int, line: int, place: int) -> None:
     """Cover an open square, given in one view, in both views and in all hashes."""
     for other in range(2):
         i, j = (line, place) if other == 0 else (place, line)
@@ -71,7 +74,7 @@ def cover(level: np.ndarray, shape: np.ndarray, words: np.ndarray, view: int, li
 
 @njit(cache=True, nogil=True)
 def run_length(lines: np.ndarray, count: int, line: int, place: int) -> int:
-    """Return how many lines from `line` on are open at a place; 0 if the other player can cover one of these squares."""
+    """Return how many lines from `line` on are open at a place; 0 if the other can cover one of these squares."""
     length = 0
     while line + length < count and (lines[line + length] >> place) & 1:
         if (lines[line + length] >> (place + 1)) & 1 or (place > 0 and (lines[line + length] >> (place - 1)) & 1):
@@ -81,7 +84,7 @@ def run_length(lines: np.ndarray, count: int, line: int, place: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def settle(level: np.ndarray, shape: np.ndarray, words: np.ndarray) -> None:
+def settle(level: Level, shape: np.ndarray, words: np.ndarray) -> None:
     """Take off the board what is worth a whole number of moves to one player, and count it as free."""
     for view in range(2):
         above = 0
@@ -113,7 +116,7 @@ def make(levels: np.ndarray, k: int, move: int, mover: int, shape: np.ndarray, w
 
 
 @njit(cache=True, nogil=True)
-def named(level: np.ndarray, shape: np.ndarray, mover: int) -> tuple[int, Word, Word]:
+def named(level: Level, shape: np.ndarray, mover: int) -> tuple[int, Word, Word]:
     """Return the flip that names a position, and the two words of its name."""
     flip = 0
     for other in range(1, FLIPS):
@@ -127,7 +130,7 @@ def named(level: np.ndarray, shape: np.ndarray, mover: int) -> tuple[int, Word, 
 @njit(cache=True, nogil=True)
 def flipped(move: int, flip: int, shape: np.ndarray, mover: int) -> int:
     """Return a move as it is seen after a flip; again flipped it is itself."""
-    if move == PASS or move == NO_MOVE:
+    if move in (PASS, NO_MOVE):
         return move
     line, place = move >> 4, move & 15
     if flip & 1:

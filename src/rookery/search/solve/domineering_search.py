@@ -1,8 +1,8 @@
 """The search behind the Domineering solver: who wins, by trying everything that counting does not decide.
 
-A win/loss search with an explicit stack, in slices. On entering a position its moves are made one after the other and the
-result is surveyed: if a move leads to a position that is won by counting, nothing else matters; moves into lost ones are
-dropped. The table is asked about the rest before the first of them is searched. Moves are tried in order of
+A win/loss search with an explicit stack, in slices. On entering a position its moves are made one after the other and
+the result is surveyed: if a move leads to a position that is won by counting, nothing else matters; moves into lost
+ones are dropped. The table is asked about the rest before the first of them is searched. Moves are tried in order of
 
     possible moves, mine minus the other's, plus four times the same for safe dominoes
 
@@ -16,8 +16,8 @@ import numpy as np
 from numba import int64, njit
 
 from rookery.games.bits import highest_bit, lowest_bit
-from rookery.search.solve.domineering_bounds import OTHER, OWN, SAFE, margin, survey
-from rookery.search.solve.domineering_levels import NO_MOVE, PASS, claimed, flipped, found, make, named
+from rookery.search.solve.domineering_bounds import margin, mobility, safe_dominoes, survey, survey_again
+from rookery.search.solve.domineering_levels import NO_MOVE, PASS, Level, claimed, flipped, found, make, named
 
 DEPTH, RESULT, NODES, BEST, STARTER = 0, 1, 2, 3, 4  # entries of `place`
 UNDECIDED, LOST, WON = -1, 0, 1
@@ -25,7 +25,7 @@ SAFE_SCORE, KILLER_SCORE, TABLE_SCORE = 4, 3, 100_000
 
 
 @njit(cache=True, nogil=True)
-def add_move(level: np.ndarray, move: int, score: int) -> None:
+def add_move(level: Level, move: int, score: int) -> None:
     """Put a move into the list, the best first."""
     i = level.count
     while i > 0 and level.scores[i - 1] < score:
@@ -36,7 +36,7 @@ def add_move(level: np.ndarray, move: int, score: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def toggle(level: np.ndarray, mover: int, line: int, place: int) -> None:
+def toggle(level: Level, mover: int, line: int, place: int) -> None:
     """Lay a domino of the mover in both views, or take it up again; hashes are left alone."""
     level.lines[mover, line] ^= 1 << place
     level.lines[mover, line + 1] ^= 1 << place
@@ -44,7 +44,7 @@ def toggle(level: np.ndarray, mover: int, line: int, place: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def bonus(level: np.ndarray, move: int, known: int) -> int:
+def bonus(level: Level, move: int, known: int) -> int:
     """Return what a move's past adds to its score."""
     if move == known:
         return TABLE_SCORE
@@ -54,24 +54,41 @@ def bonus(level: np.ndarray, move: int, known: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def list_moves(level: np.ndarray, shape: np.ndarray, mover: int, known: int, mine: np.ndarray, others: np.ndarray) -> int:
-    """List the moves that counting leaves undecided; return a move that wins by counting, or NO_MOVE."""
+def decided(level: Level, shape: np.ndarray, mover: int, trails: np.ndarray) -> int:
+    """Decide a position for its mover by counting, if possible.
+
+    As a move it has been surveyed from the first line on, in vain; from the last line on other units are found.
+    """
     ahead = level.free if mover == 0 else -level.free
+    first, second = survey(level.lines[mover], shape[mover], -1, trails[mover])
+    if margin(first, second, 1) + 2 * ahead > 0:
+        return WON
+    first, second = survey(level.lines[1 - mover], shape[1 - mover], -1, trails[1 - mover])
+    if margin(first, second, 0) - 2 * ahead > -2:
+        return LOST
+    return UNDECIDED
+
+
+@njit(cache=True, nogil=True)
+def list_moves(level: Level, shape: np.ndarray, mover: int, known: int, trails: np.ndarray) -> int:
+    """List the moves that counting leaves undecided; return a move that wins by counting, or NO_MOVE."""
+    other, ahead = 1 - mover, level.free if mover == 0 else -level.free
     level.count = level.tried = 0
+    for view in range(2):
+        survey(level.lines[view], shape[view], 1, trails[view])
     for line in range(shape[mover] - 1):
         places = int64(level.lines[mover, line] & level.lines[mover, line + 1])
         while places != 0:
-            place = lowest_bit(places)
+            place, move = lowest_bit(places), 16 * line + lowest_bit(places)
             places &= places - 1
             toggle(level, mover, line, place)
-            survey(level.lines[mover], shape[mover], mine)
-            survey(level.lines[1 - mover], shape[1 - mover], others)
+            mine = survey_again(level.lines[mover], shape[mover], line, line + 1, trails[mover])
+            theirs = survey_again(level.lines[other], shape[other], place, place, trails[other])
             toggle(level, mover, line, place)
-            move = 16 * line + place
-            if margin(mine, 0) + 2 * ahead > -2:
+            if margin(mine[0], mine[1], 0) + 2 * ahead > -2:
                 return move
-            if margin(others, 1) - 2 * ahead <= 0:
-                score = mine[OWN] - mine[OTHER] + SAFE_SCORE * (mine[SAFE] - others[SAFE])
+            if margin(theirs[0], theirs[1], 1) - 2 * ahead <= 0:
+                score = mobility(mine[1]) + SAFE_SCORE * (safe_dominoes(mine[0]) - safe_dominoes(theirs[0]))
                 add_move(level, move, score + bonus(level, move, known))
     if ahead > 0:
         add_move(level, PASS, -TABLE_SCORE)
@@ -79,9 +96,7 @@ def list_moves(level: np.ndarray, shape: np.ndarray, mover: int, known: int, min
 
 
 @njit(cache=True, nogil=True)
-def ask_table(
-    levels: np.ndarray, k: int, shape: np.ndarray, words: np.ndarray, table: np.ndarray, mover: int
-) -> int:
+def ask_table(levels: np.ndarray, k: int, shape: np.ndarray, words: np.ndarray, table: np.ndarray, mover: int) -> int:
     """Drop the listed moves that the table knows to lose; return one it knows to win, or NO_MOVE."""
     level, kept = levels[k], 0
     for i in range(level.count):
@@ -103,7 +118,7 @@ def ask_table(
 
 @njit(cache=True, nogil=True)
 def enter(
-    levels: np.ndarray, k: int, shape: np.ndarray, words: np.ndarray, table: np.ndarray, counts: np.ndarray,
+    levels: np.ndarray, k: int, shape: np.ndarray, words: np.ndarray, table: np.ndarray, trails: np.ndarray,
     place: np.ndarray,
 ) -> int:  # fmt: skip
     """Look at the position on a level: decide it for its mover if that is easy, else list its moves."""
@@ -120,7 +135,10 @@ def enter(
         if k > 0 and ahead <= table[entry].lost:
             return LOST
         known = flipped(table[entry].move, flip, shape, mover)
-    best = list_moves(level, shape, mover, known, counts[0], counts[1])
+    result = decided(level, shape, mover, trails) if k > 0 else UNDECIDED  # of the first position a move is wanted
+    if result != UNDECIDED:
+        return result
+    best = list_moves(level, shape, mover, known, trails)
     if best == NO_MOVE:
         best = ask_table(levels, k, shape, words, table, mover)
     if best != NO_MOVE:
@@ -153,7 +171,7 @@ def store(levels: np.ndarray, k: int, shape: np.ndarray, table: np.ndarray, plac
 
 @njit(cache=True, nogil=True)
 def walk(
-    levels: np.ndarray, shape: np.ndarray, words: np.ndarray, table: np.ndarray, counts: np.ndarray,
+    levels: np.ndarray, shape: np.ndarray, words: np.ndarray, table: np.ndarray, trails: np.ndarray,
     place: np.ndarray, budget: int,
 ) -> bool:  # fmt: skip
     """Go on searching for at most `budget` steps; return whether the first position is decided.
@@ -162,7 +180,7 @@ def walk(
     shape   [2]      lines in either view: rows, columns
     words   [16, 16, 2]  of the hash
     table   [T]      results, an even number of entries, a power of two
-    counts  [2, COUNTS]  room for two surveys
+    trails  [2, LINES, TRAIL]  of the last surveys, by view
     place   [5]      depth, result of the position there, nodes so far, best first move, seat that starts
     """
     for _ in range(budget):
@@ -185,5 +203,5 @@ def walk(
         levels[k].tried += 1
         make(levels, k, move, (place[STARTER] + k) & 1, shape, words)
         place[DEPTH] = k + 1
-        place[RESULT] = enter(levels, k + 1, shape, words, table, counts, place)
+        place[RESULT] = enter(levels, k + 1, shape, words, table, trails, place)
     return False

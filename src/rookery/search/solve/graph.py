@@ -1,7 +1,7 @@
 """The graph of positions that can be reached from a given one, of any game.
 
-Positions are told apart by `key` and numbered as they are met. Of each, only the leading bytes of its state that vary are
-kept: a game may carry options and a history behind them.
+Positions are told apart by `key` and numbered as they are met. Of each, only the leading bytes of its state that vary
+are kept: a game may carry options and a history behind them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def slot_of(slots: np.ndarray, keys: np.ndarray, wanted: Word) -> int:
     slot = int64(wanted & uint64(mask))
     while slots[slot] >= 0 and keys[slots[slot]] != wanted:
         slot = (slot + 1) & mask
-    return slot
+    return int(slot)
 
 
 @njit(cache=True, nogil=True)

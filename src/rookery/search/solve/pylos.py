@@ -2,31 +2,30 @@
 
 The caps on turns and on repetition stand around the rules and are left out: what neither side can bring to an end by
 the rules alone is a draw. A position keeps 24 bytes; the options and the history behind them are the same in all.
-
-Samples of late positions of random games, with their values, are made to judge value heads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from rookery.errors import BadInput
 from rookery.games.library import load
-from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.games.pylos import STATE, Pylos
 from rookery.games.pylos_turns import LONGEST_HISTORY, SPHERES, judge
-from rookery.games.rng import random_below
-from rookery.games.rules import legal, over, play
 from rookery.search.solve import retrograde
 from rookery.search.solve.graph import Fields
 from rookery.search.solve.retrograde import MOST_POSITIONS, Solution
 
 OFFSETS = {name: int(STATE.fields[name][1]) for name in STATE.names or ()} if STATE.fields else {}
 STORED = Fields(OFFSETS["rules"], (OFFSETS["turns"], OFFSETS["turns"] + 4))  # the options begin with the rules
+
+
+def spheres_left(position: Position) -> int:
+    """Count the spheres in both reserves."""
+    return 2 * SPHERES - sum(int(spheres).bit_count() for spheres in position.state["spheres"])
 
 
 def pure(position: Position) -> Position:

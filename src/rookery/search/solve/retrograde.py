@@ -1,15 +1,15 @@
 """Exact values of small games of any shape, cycles included, by retrograde analysis.
 
-Where moves can be undone, a position may come back, and a plain search either never ends or believes a value that held
-only because a cycle was cut. So the positions reachable from the one in question are written down as a graph first; then
-values walk backwards along its edges from the ends of games:
+Where moves can be undone, a position may come back, and a plain search either never ends or believes a value that
+held only because a cycle was cut. So the positions reachable from the one in question are written down as a graph
+first; then values walk backwards along its edges from the ends of games:
 
 - a position is won for its mover if one of its moves leads to a position won for the mover's team;
 - it is lost once all its moves are known to lead to positions won for the others.
 
-What neither rule ever reaches is a draw: nobody can force an end, or only a drawn one. The graph grows in rounds, and values
-are drawn after each. Positions with a known value, and what only they lead to, are not explored any further, so a
-value is often proven long before the graph is complete; what leads out of the explored part counts as unknown.
+What neither rule ever reaches is a draw: nobody can force an end, or only a drawn one. The graph grows in rounds, and
+values are drawn after each. Positions with a known value, and what only they lead to, are not explored any further,
+so a value is often proven long before the graph is complete; what leads out of the explored part counts as unknown.
 
 Positions are told apart by `key`, so the end of a game may depend only on what `key` hashes, not on a ply count or on
 repetition.
@@ -144,8 +144,13 @@ class Solution:
     def best(self) -> Action | None:
         """A best move: the fastest win, else a draw, else the slowest loss; None if the game is over."""
         known = [move for move in self.moves if move.value is not None]
-        rank = {1: lambda plies: -plies, 0: lambda plies: 0, -1: lambda plies: plies}
-        return max(known, key=lambda move: (move.value, rank[move.value](move.plies))).action if known else None
+        return max(known, key=worth).action if known else None
+
+
+def worth(move: MoveValue) -> tuple[int, int]:
+    """Order moves of known value, the best highest."""
+    value = move.value or 0
+    return value, -value * (move.plies or 0)
 
 
 def find_values(graph: Graph, stop: np.ndarray) -> None:
@@ -177,13 +182,15 @@ def unknown_part(graph: Graph) -> np.ndarray:
     while not reach(graph.nodes, graph.edges, seen, queue, place, WALK_SLICE):
         pass
     queue = queue[: place[1]]
-    return queue[graph.nodes["known"][queue] == UNKNOWN]
+    unknown: np.ndarray = queue[graph.nodes["known"][queue] == UNKNOWN]
+    return unknown
 
 
 def unexpanded(graph: Graph, numbers: np.ndarray) -> np.ndarray:
     """Return those of some positions that wait to be expanded."""
     nodes = graph.nodes[numbers]
-    return numbers[(nodes["first"] < 0) & (nodes["known"] == UNKNOWN)].astype(np.int32)
+    waiting: np.ndarray = numbers[(nodes["first"] < 0) & (nodes["known"] == UNKNOWN)].astype(np.int32)
+    return waiting
 
 
 def grow_to(graph: Graph, frontier: np.ndarray, most: int, stop: np.ndarray) -> None:
