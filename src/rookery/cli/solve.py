@@ -22,6 +22,8 @@ app.add_typer(solve, name="solve")
 
 TableOption = Annotated[int, Option("--table-mb", min=1, help="memory for results of a search, in MB")]
 SEATS = ("Vertical", "Horizontal")
+COMPILING = "loading the solver; the first time it is compiled for this machine"
+WON_AT_ONCE = "wbwb/bwbw/wbwb/bwbw wbw/bwb/wbw wb/bw . w - 0"  # a position of Pylos whose graph is tiny
 
 
 @solve.command()
@@ -45,11 +47,13 @@ def domineering(
     rookery solve domineering --position '..../.##./..../.... h'
     """
     from rookery.games.library import load
-    from rookery.search.solve.domineering import solve_both, solve_table
-    from rookery.terminal import progress_bar
+    from rookery.search.solve.domineering import solve_board, solve_both, solve_table
+    from rookery.terminal import progress_bar, waiting
 
     if sum([table is not None, position is not None, rows is not None or cols is not None]) != 1:
         raise BadInput("give either --rows and --cols, or --position, or --table")
+    with waiting(lambda: COMPILING):
+        solve_board(1, 1, 1)
     nodes, begun = [0], time.perf_counter()
     with progress_bar() as progress:
         task = progress.add_task("solving", total=(table or 1) ** 2, note="")
@@ -63,7 +67,9 @@ def domineering(
             show_table(solve_table(table, table_mb, threads, report), as_json)
             return
         if position is not None:
-            board = position.split()[0].split("/") if position.strip() else [""]
+            if not position.strip():
+                raise BadInput(f"position {position!r} of domineering is empty; it should look like '../.# v'")
+            board = position.split()[0].split("/")
             begin = load("domineering", rows=len(board), cols=len(board[0])).position(position)
         elif rows is None or cols is None:
             raise BadInput("a board needs both --rows and --cols")
@@ -141,17 +147,23 @@ def pylos(
     """
     from rookery.games.library import load
     from rookery.search.solve import pylos as solver
+    from rookery.terminal import progress_bar, waiting
 
     game = load("pylos", rules=rules, removal=removal)
     if (position is None) == (sample is None):
         raise BadInput("give either --position or --sample")
+    with waiting(lambda: COMPILING):
+        solver.solve(game.position(WON_AT_ONCE))
     if position is None:
         if output is None:
             raise BadInput("a sample needs --output, a file that ends in .npz")
         draw_sample(game, sample or 0, seed, spheres_left, most_positions, threads, output, as_json)
         return
     begin = game.position(position)
-    show_solution(begin, solver.solve(begin, most_positions), as_json)
+    with progress_bar() as progress:
+        task = progress.add_task("exploring", total=most_positions, note="positions at most")
+        solution = solver.solve(begin, most_positions, report=lambda met: progress.update(task, completed=met))
+    show_solution(begin, solution, as_json)
 
 
 def show_solution(begin: Position, solution: Solution, as_json: bool) -> None:

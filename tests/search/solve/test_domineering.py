@@ -184,7 +184,7 @@ def test_small_boards_have_their_published_classes():
 
 @pytest.mark.slow
 def test_larger_boards_have_their_published_classes():
-    boards = [(rows, cols) for rows, cols in CLASS if max(rows, cols) > 6 and (rows, cols) not in [(8, 9), (7, 9)]]
+    boards = [(rows, cols) for rows, cols in CLASS if max(rows, cols) in (7, 8)]
     for rows, cols in boards:
         assert solve_board(rows, cols, 64).letter == CLASS[rows, cols], (rows, cols)
 

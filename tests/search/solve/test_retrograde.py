@@ -94,7 +94,7 @@ def test_values_of_pylos_are_those_of_a_plain_fixpoint(spec):
 @pytest.mark.parametrize("spec", PYLOS)
 def test_every_known_value_is_the_best_of_its_moves(spec):
     checked = 0
-    for position in late_pylos(spec, 6, 4):
+    for position in late_pylos(spec, 8, 6):
         graph = retrograde.explore(position, 60_000, pylos.STORED)
         expanded = np.flatnonzero((graph.nodes["first"][: graph.size] >= 0) & (graph.nodes["known"][: graph.size] > 0))
         for number in expanded[:2_000]:
@@ -109,7 +109,7 @@ def test_every_known_value_is_the_best_of_its_moves(spec):
                 assert None not in seen
                 assert max(seen) == value
             checked += 1
-    assert checked > 1_000
+    assert checked > 300
 
 
 def test_a_stored_position_is_the_one_that_was_met():
@@ -145,10 +145,10 @@ def slow_minimax(position: Position, known: dict[int, tuple[int, int]]) -> tuple
 
 
 def test_draws_wins_and_plies_of_connect_four_are_those_of_minimax():
-    values = set()
-    for seed in range(12):
-        walked = [position.copy() for position, _ in random_walk(load(CONNECT_FOUR), seed)]
-        position = walked[max(0, len(walked) - 9)]
+    values, late = set(), []
+    for seed in range(400):
+        late += [p.copy() for ply, (p, _) in enumerate(random_walk(load(CONNECT_FOUR), seed)) if ply == 32]
+    for position in late:
         value, plies = slow_minimax(position, {})
         solution = retrograde.solve(position, 200_000)
         assert solution.value == value
@@ -158,7 +158,7 @@ def test_draws_wins_and_plies_of_connect_four_are_those_of_minimax():
             best = next(move for move in solution.moves if move.action == solution.best)
             assert best.value == value
         values.add(value)
-    assert values >= {1, -1}
+    assert values == {1, 0, -1}
 
 
 def test_a_finished_game_has_its_result_and_no_moves():
