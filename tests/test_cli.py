@@ -18,13 +18,30 @@ pytestmark = pytest.mark.xdist_group("command line")
 
 @pytest.mark.parametrize(
     "command",
-    [[], ["show"], ["play"], ["perft"], ["games"], ["doctor"], ["players"], ["analyse"], ["bench"], ["bench", "rules"]],
+    [
+        [],
+        ["show"],
+        ["play"],
+        ["perft"],
+        ["games"],
+        ["doctor"],
+        ["players"],
+        ["analyse"],
+        ["match"],
+        ["ratings"],
+        ["export"],
+        ["bench"],
+        ["bench", "rules"],
+        ["solve"],
+        ["solve", "domineering"],
+        ["solve", "pylos"],
+    ],  # fmt: skip
 )
 def test_every_command_explains_itself(command):
     done = run_rookery(*command, "--help")
     assert done.returncode == 0
     assert "Usage" in done.stdout
-    if command and command != ["bench"]:
+    if command and command not in (["bench"], ["solve"]):
         assert f"rookery {' '.join(command)}" in done.stdout.split("Usage")[1].split("\n", 1)[1]  # an example
 
 

@@ -1,0 +1,1 @@
+"""Exact solvers: who wins with best play, proven."""
