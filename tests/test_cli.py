@@ -16,27 +16,13 @@ from support import CONNECT_FOUR, ROOT, run_python, run_rookery
 pytestmark = pytest.mark.xdist_group("command line")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        [],
-        ["show"],
-        ["play"],
-        ["perft"],
-        ["games"],
-        ["doctor"],
-        ["players"],
-        ["analyse"],
-        ["match"],
-        ["ratings"],
-        ["export"],
-        ["bench"],
-        ["bench", "rules"],
-        ["solve"],
-        ["solve", "domineering"],
-        ["solve", "pylos"],
-    ],  # fmt: skip
-)
+COMMANDS = (
+    "", "show", "play", "perft", "games", "doctor", "players", "analyse", "match", "ratings", "export", "bench",
+    "bench rules", "bench search", "solve", "solve domineering", "solve pylos",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", [line.split() for line in COMMANDS])
 def test_every_command_explains_itself(command):
     done = run_rookery(*command, "--help")
     assert done.returncode == 0

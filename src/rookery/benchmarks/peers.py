@@ -35,3 +35,21 @@ def openspiel_rollouts(spec: str) -> Callable[[int], float] | None:
         return time.perf_counter() - begin
 
     return play
+
+
+def openspiel_simulations(name: str, simulations: int) -> Callable[[], tuple[int, float]] | None:
+    """Return a measurement of OpenSpiel's tree search with one playout at each leaf, in C++; None without it."""
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    peer = pyspiel.load_game(name)
+
+    def measure() -> tuple[int, float]:
+        evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
+        bot = pyspiel.MCTSBot(peer, evaluator, 2.0, simulations, 1000, False, 1, False)
+        begin = time.perf_counter()
+        bot.mcts_search(peer.new_initial_state())
+        return simulations, time.perf_counter() - begin
+
+    return measure

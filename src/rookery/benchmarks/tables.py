@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
+from rookery.benchmarks import search
 from rookery.benchmarks.rules import Row
 
 
@@ -44,4 +45,16 @@ def rules_table(rows: Iterable[Row]) -> Table:
         table.add_column(name, justify="left" if name == "game" else "right")
     for cells in zip(*shown.values(), strict=True):
         table.add_row(*cells)
+    return table
+
+
+def search_table(rows: Iterable[search.Row]) -> Table:
+    """Lay out the speeds of searches."""
+    table = Table(title="searches on one core, units a second", box=None, pad_edge=False, title_justify="left")
+    for name in ("search", "median", "lowest", "highest", "unit", "OpenSpiel", "ratio"):
+        table.add_column(name, justify="left" if name in ("search", "unit") else "right")
+    for row in rows:
+        speeds = (f"{speed:,.0f}" for speed in (row.speed, row.low, row.high))
+        peer = "" if row.peer is None else f"{row.peer:,.0f}"
+        table.add_row(row.name, *speeds, row.unit, peer, times(row.as_dict()["against_peer"]))
     return table

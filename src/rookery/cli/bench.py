@@ -52,3 +52,32 @@ def bench_rules(
         return
     out.print(rules_table(rows))
     err.print(f"medians of {rounds} rounds, seed {seed}, on {machine['cpu']}, {machine['cores']} cores", style="dim")
+
+
+@bench.command("search")
+def bench_searches(
+    rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure searches on one core: simulations, nodes and moves a second.
+
+    rookery bench search
+
+    rookery bench search --rounds 11 --json
+    """
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.search import all_measures, bench_search
+    from rookery.benchmarks.tables import search_table
+    from rookery.terminal import err, out, progress_bar, waiting
+
+    with waiting(lambda: "compiling the searches for this machine; next time they come from the cache"):
+        measures = all_measures()
+    with progress_bar() as progress:
+        task = progress.add_task("searches", total=rounds, note="")
+        rows = bench_search(measures, rounds, lambda: progress.advance(task))
+    machine = describe_machine()
+    if as_json:
+        print_json({"machine": machine, "rounds": rounds, "search": [row.as_dict() for row in rows]})
+        return
+    out.print(search_table(rows))
+    err.print(f"medians of {rounds} rounds on {machine['cpu']}, {machine['cores']} cores", style="dim")
