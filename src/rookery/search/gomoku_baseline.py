@@ -27,7 +27,16 @@ from rookery.games.position import Position
 from rookery.games.rules import State
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.gomoku_groups import BOARD, SCALE, flip, lay
-from rookery.search.gomoku_lines import add_near, checked, free_in_row, new_record, stone_at
+from rookery.search.gomoku_lines import (
+    add_near,
+    checked,
+    find_near,
+    free_in_row,
+    insert_move,
+    new_record,
+    out_of_time,
+    point_of,
+)
 from rookery.search.gomoku_swap2 import opening_choice
 
 WIDTH = 20
@@ -40,7 +49,7 @@ DEEPEST = 30
 FRAME = np.dtype(
     [
         ("near", np.uint64, (LARGEST,)),
-        ("moves", np.int64, (WIDTH,)),  # rank * 512 + 511 - point
+        ("moves", np.int64, (WIDTH,)),  # as `insert_move` makes them
         ("values", np.int32, (WIDTH,)),  # of the moves done; of those not better than one before, a bound
         ("count", np.int32),
         ("next", np.int32),
@@ -58,12 +67,6 @@ ENTRY = np.dtype([("key", np.uint64), ("value", np.int32), ("bound", np.int32)],
 
 
 @njit(cache=True, nogil=True)
-def point_of(move: int) -> int:
-    """Return the point of a move that carries its rank."""
-    return 511 - (move & 511)
-
-
-@njit(cache=True, nogil=True)
 def list_moves(board: State, colour: int, frame: State) -> None:
     """List the twenty moves of highest rank, best first; ties by row, then column."""
     count = 0
@@ -72,15 +75,7 @@ def list_moves(board: State, colour: int, frame: State) -> None:
         while points:
             point = row * board.size + lowest_bit(points)
             points &= points - uint64(1)
-            move = (board.rank[colour, point] << 9) + 511 - point
-            if count == WIDTH and move < frame.moves[WIDTH - 1]:
-                continue
-            place = min(count, WIDTH - 1)
-            while place > 0 and frame.moves[place - 1] < move:
-                frame.moves[place] = frame.moves[place - 1]
-                place -= 1
-            frame.moves[place] = move
-            count = min(count + 1, WIDTH)
+            count = insert_move(frame.moves, count, WIDTH, board.rank[colour, point], point)
     frame.count, frame.next = count, 0
 
 
@@ -106,11 +101,7 @@ def begin(board: State, state: State, frames: np.ndarray) -> int:
     """Set up board and root of a search; return the move that wins at once, -1 if there is none."""
     lay(board, state)
     root = frames[0]
-    for row in range(LARGEST):
-        root.near[row] = uint64(0)
-    for point in range(state.size * state.size):
-        if stone_at(state, point) >= 0:
-            add_near(board, root.near, point)
+    find_near(board, state, root.near)
     root.floor, root.alpha, root.beta, root.best = -MOST, -MOST, MOST, -MOST
     list_moves(board, state.colour, root)
     return int(winning_move(board, state.colour, root))
@@ -248,12 +239,7 @@ def search(position: Position, limits: Limits, watch: Watch | None = None) -> An
         return sure(win, 1.0, "wins at once")
     setting = (depth, int(state["colour"]), int(state["left"]))
     most = limits.nodes or np.iinfo(np.int64).max
-    while place[NODES] < most and not watch.ended and not out_of_time(limits, watch):
+    while place[NODES] < most and not out_of_time(limits, watch):
         if walk(board[0], frames, place, table, setting, int(min(SLICE, most - place[NODES]))):
             break
     return result(frames, place, depth)
-
-
-def out_of_time(limits: Limits, watch: Watch) -> bool:
-    """Tell whether the seconds of the limits are up; a watch given by the caller may not know them."""
-    return limits.seconds is not None and watch.spent >= limits.seconds

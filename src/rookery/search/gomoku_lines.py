@@ -29,6 +29,7 @@ from rookery.games.gomoku_board import BLACK, DIRECTIONS, LARGEST, MARGIN, WHITE
 from rookery.games.position import Position
 from rookery.games.rng import number
 from rookery.games.rules import State
+from rookery.search.analysis import Limits, Watch
 
 POINTS = LARGEST * LARGEST
 LINES = 2 * LARGEST
@@ -116,6 +117,29 @@ def add_near(board: State, near: np.ndarray, point: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def insert_move(moves: np.ndarray, count: int, width: int, score: int, point: int) -> int:
+    """Put a move into a list of the best, at most `width` of them; ties by row, then column. Return how many there are.
+
+    A move is score * 512 + 511 - point: ordered as a number, it is ordered as a move.
+    """
+    move = (score << 9) + 511 - point
+    if count == width and move < moves[width - 1]:
+        return count
+    place = min(count, width - 1)
+    while place > 0 and moves[place - 1] < move:
+        moves[place] = moves[place - 1]
+        place -= 1
+    moves[place] = move
+    return min(count + 1, width)
+
+
+@njit(cache=True, nogil=True)
+def point_of(move: int) -> int:
+    """Return the point of a move in such a list."""
+    return 511 - (move & 511)
+
+
+@njit(cache=True, nogil=True)
 def stone_at(state: State, point: int) -> int:
     """Return the colour on a point of a state of the game, -1 if there is none."""
     row = point // state.size
@@ -135,6 +159,21 @@ def lay_state(board: State, state: State) -> Word:
             flip_bits(board, colour, point)
             key ^= key_of(colour, point)
     return key
+
+
+@njit(cache=True, nogil=True)
+def find_near(board: State, state: State, near: np.ndarray) -> None:
+    """Mark the points near the stones of a state."""
+    for row in range(LARGEST):
+        near[row] = uint64(0)
+    for point in range(state.size * state.size):
+        if stone_at(state, point) >= 0:
+            add_near(board, near, point)
+
+
+def out_of_time(limits: Limits, watch: Watch) -> bool:
+    """Tell whether a search is to end; a watch that a caller gives may not know the seconds of the limits."""
+    return watch.ended or (limits.seconds is not None and watch.spent >= limits.seconds)
 
 
 def checked(position: Position, who: str) -> Gomoku:

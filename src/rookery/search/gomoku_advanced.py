@@ -1,0 +1,420 @@
+"""The advanced player of Gomoku: alpha-beta over patterns and threats, by depth, nodes or time. Freestyle.
+
+Iterative deepening with a table, principal-variation search and late-move reductions. What a stone would make on every
+point is known at any time (`gomoku_patterns`), so threats are counted, not searched:
+
+    a five to make                     is a win
+    two fives to stop                  is a loss; one leaves a single move, which costs no depth
+    an open four to make               is a win, if there is no five to stop
+    an open four of the other side     leaves the points where that side would make a four, and own fours
+
+The last list holds everything that can help: whoever stops an open four must take a point of one of its fives, and those
+are points where a four is made. Where the side to move has fours, a search for a win by continuous fours (`gomoku_vcf`)
+of a few nodes comes before all else, at the root one of many. A position at the full depth is worth the weights
+of both sides' free points, and a bonus for the side to move.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+
+from rookery.errors import BadInput
+from rookery.games.gomoku_board import LARGEST, PLAY
+from rookery.games.options import whole_number
+from rookery.games.position import Action, Position
+from rookery.games.rng import hashed
+from rookery.games.rules import State
+from rookery.search import gomoku_vcf as fours
+from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.gomoku_lines import POINTS, add_near, checked, find_near, new_record, out_of_time, point_of
+from rookery.search.gomoku_moves import IN_DANGER, MOVES, list_moves
+from rookery.search.gomoku_patterns import (
+    BOARD,
+    IS_DOUBLE,
+    IS_FIVE,
+    IS_FOUR,
+    IS_FOUR_AND_THREE,
+    IS_TWO_THREES,
+    lay,
+    put,
+    take,
+)
+from rookery.search.gomoku_swap2 import opening_choice
+
+WIN, SURE, MOST = 30_000, 29_000, 32_000  # a win is WIN less the plies to the five; beyond SURE all are wins
+SCALE = 250.0  # a score of so much is a value of tanh 1
+TEMPO, CLEAR_LEAD, LEAD = 20, 250, 120
+EXACT, AT_LEAST, AT_MOST = 1, 2, 3
+LEVEL, NODES, WORK, DONE = 0, 1, 2, 3  # what `place` holds; WORK: nodes, those of the searches for fours too
+SLICE = 1_500  # work between two looks at the outside world, a millisecond or two
+DEEPEST, PLIES = 60, 90
+LEAF_FOURS, INNER_FOURS = 24, 60  # nodes of a search for fours
+LATE, VERY_LATE = 4, 10  # moves of this number and after are searched with one ply less, or two
+NEW, FULL_DEPTH, FULL_WINDOW = 0, 1, 2  # how a move is searched: as all are at first, or once more
+
+FRAME = np.dtype(
+    [
+        ("near", np.uint64, (LARGEST,)),
+        ("moves", np.int64, (MOVES,)),
+        ("killers", np.int32, (2,)),
+        ("count", np.int32),
+        ("next", np.int32),
+        ("depth", np.int32),
+        ("forced", np.int32),
+        ("stage", np.int32),
+        ("reduced", np.int32),
+        ("floor", np.int32),
+        ("alpha", np.int32),
+        ("beta", np.int32),
+        ("best", np.int32),
+        ("best_move", np.int32),
+    ],
+    align=True,
+)
+ENTRY = np.dtype(
+    [("key", np.uint64), ("value", np.int32), ("move", np.int16), ("depth", np.int8), ("bound", np.int8)], align=True
+)
+Tools = Any  # (threats, path, place, failed) of the search for fours, then history [2, POINTS] and the table
+
+
+# ---- judging a position --------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def still_score(board: State, colour: int) -> int:
+    """Judge a position without looking ahead, from the side of the colour to move."""
+    own, other = board.ranks[colour], board.ranks[1 - colour]
+    score = board.weight[colour] - board.weight[1 - colour] + TEMPO
+    if own[IS_FOUR_AND_THREE] > 0:
+        score += CLEAR_LEAD
+    elif own[IS_TWO_THREES] > 0 and other[IS_DOUBLE] + other[IS_FOUR_AND_THREE] + other[IS_FOUR] == 0:
+        score += LEAD
+    if other[IS_DOUBLE] > 0 and own[IS_FOUR] + own[IS_FOUR_AND_THREE] == 0:
+        score -= LEAD
+    return int(score)
+
+
+@njit(cache=True, nogil=True)
+def plies_to_win_by_fours(board: State, tools: Tools, colour: int, most: int, place: np.ndarray) -> int:
+    """Search for a win by continuous fours in so many nodes; return its plies, 0 if none was found."""
+    threats, path, four_place, failed, stop = tools[0], tools[1], tools[2], tools[3], tools[6]
+    key = board.key ^ hashed(uint64(colour))
+    if failed[key & uint64(failed.shape[0] - 1)] == key:
+        return 0
+    fours.begin(threats, board.lines, colour, board.key, path, four_place)
+    status = fours.solve(threats, path, four_place, failed, most, stop)
+    place[WORK] += four_place[fours.NODES] + 2  # setting up costs about as much as two nodes
+    return int(2 * four_place[fours.LEVEL] + 3) if status == fours.WON else 0
+
+
+@njit(cache=True, nogil=True)
+def count_fours(board: State, colour: int) -> int:
+    """Count the points that make a four, but no more, of a colour."""
+    return int(board.ranks[colour, IS_FOUR] + board.ranks[colour, IS_FOUR_AND_THREE])
+
+
+@njit(cache=True, nogil=True)
+def decided(board: State, colour: int, level: int, free: int) -> tuple[bool, int]:
+    """Tell whether the threats on the board decide it for the side to move, and its value then."""
+    fives_to_stop = board.ranks[1 - colour, IS_FIVE]
+    if board.ranks[colour, IS_FIVE] > 0:
+        return True, WIN - level - 1
+    if fives_to_stop > 1:
+        return True, level + 2 - WIN
+    if free == 0:
+        return True, 0
+    if fives_to_stop == 0 and board.ranks[colour, IS_DOUBLE] > 0:
+        return True, WIN - level - 3
+    return False, 0
+
+
+@njit(cache=True, nogil=True)
+def judge(
+    board: State, tools: Tools, place: np.ndarray, colour: int, level: int, frame: State, free: int
+) -> tuple[bool, int]:
+    """Tell whether the value of a position is known without searching its moves, and the value.
+
+    The frame holds depth and window; a position whose moves are forced is given the depth to search them.
+    """
+    known, value = decided(board, colour, level, free)
+    if known:
+        return True, value
+    danger = board.ranks[1 - colour, IS_FIVE] > 0
+    if level >= PLIES - 1:
+        return True, still_score(board, colour)
+    entry = tools[5][board.key & uint64(tools[5].shape[0] - 1)]
+    if entry.key == board.key and entry.bound > 0 and entry.depth >= frame.depth:
+        value = from_table(entry.value, level)
+        if entry.bound == EXACT or (value >= frame.beta if entry.bound == AT_LEAST else value <= frame.alpha):
+            return True, value
+    if not danger and count_fours(board, colour) > 1:
+        most = INNER_FOURS if frame.depth > 1 else LEAF_FOURS
+        plies = plies_to_win_by_fours(board, tools, colour, most, place)
+        if plies > 0:
+            return True, WIN - level - plies
+    if frame.depth <= 0 and not danger:
+        if board.ranks[1 - colour, IS_DOUBLE] == 0:
+            return True, still_score(board, colour)
+        frame.depth = 1
+    return False, 0
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def from_table(value: int, level: int) -> int:
+    """Count the plies of a win from the root; the table counts them from the position."""
+    return value - level if value > SURE else value + level if value < -SURE else value
+
+
+@njit(cache=True, nogil=True)
+def store(entry: State, key: Any, frame: State, level: int) -> None:
+    """Keep what a position whose moves are done is worth."""
+    best = frame.best
+    entry.key, entry.depth, entry.move = key, frame.depth, frame.best_move
+    entry.value = best + level if best > SURE else best - level if best < -SURE else best
+    entry.bound = AT_MOST if best <= frame.floor else AT_LEAST if best >= frame.beta else EXACT
+
+
+@njit(cache=True, nogil=True)
+def table_move(entry: State, key: Any) -> int:
+    """Return the best move of a position that the table knows, -1 if it does not."""
+    return int(entry.move) if entry.key == key and entry.bound > 0 else -1
+
+
+# ---- the search ----------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def begin(board: State, state: State, frames: np.ndarray) -> None:
+    """Set up the board of a search."""
+    lay(board, state)
+    find_near(board, state, frames[0].near)
+
+
+@njit(cache=True, nogil=True)
+def open_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray, colour: int, depth: int) -> None:
+    """Stand before the root's first move, for a search of a depth."""
+    root = frames[0]
+    root.depth, root.floor, root.alpha, root.beta = depth, -MOST, -MOST, MOST
+    open_frame(board, root, tools, colour)
+    place[LEVEL], place[DONE] = 0, 0
+
+
+@njit(cache=True, nogil=True)
+def open_frame(board: State, frame: State, tools: Tools, colour: int) -> None:
+    """List the moves of a position and stand before the first."""
+    table = tools[5]
+    first = table_move(table[board.key & uint64(table.shape[0] - 1)], board.key)
+    kind = list_moves(board, colour, frame.near, frame.moves, first, frame.killers, tools[4], frame.depth)
+    frame.count, frame.forced = kind
+    frame.next, frame.stage, frame.reduced = 0, NEW, 0
+    frame.best, frame.best_move = -MOST, -1
+
+
+@njit(cache=True, nogil=True)
+def set_window(frame: State, below: State) -> None:
+    """Give the position behind a frame's next move its depth and window."""
+    below.depth = frame.depth if frame.forced == IN_DANGER else frame.depth - 1
+    frame.reduced = 0
+    if frame.next == 0 or frame.stage == FULL_WINDOW:
+        below.alpha, below.beta = -frame.beta, -frame.alpha
+    else:
+        below.alpha, below.beta = -frame.alpha - 1, -frame.alpha
+        if frame.stage == NEW and frame.next >= LATE and frame.depth >= 3 and frame.forced == 0:
+            frame.reduced = 2 if frame.next >= VERY_LATE and frame.depth >= 5 else 1
+            below.depth -= frame.reduced
+    below.floor = below.alpha
+
+
+@njit(cache=True, nogil=True)
+def take_value(frame: State, value: int, history: np.ndarray, colour: int) -> None:
+    """Note the value of the move being searched; go on to the next one, or search it again more widely."""
+    if frame.next > 0 and frame.stage != FULL_WINDOW and value > frame.alpha:
+        if frame.reduced > 0:
+            frame.stage = FULL_DEPTH
+            return
+        if value < frame.beta:
+            frame.stage = FULL_WINDOW
+            return
+    point = point_of(frame.moves[frame.next])
+    if value > frame.best:
+        frame.best, frame.best_move = value, point
+    frame.alpha = max(frame.alpha, value)
+    frame.next += 1
+    frame.stage = NEW
+    if frame.alpha >= frame.beta:
+        history[colour, point] += frame.depth * frame.depth
+        if frame.killers[0] != point:
+            frame.killers[1], frame.killers[0] = frame.killers[0], point
+
+
+@njit(cache=True, nogil=True)
+def enter(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, colour: int, free: int) -> None:
+    """Play the next move of a frame and stand before the position it makes, unless its value is known."""
+    level = place[LEVEL]
+    frame, below = frames[level], frames[level + 1]
+    point = point_of(frame.moves[frame.next])
+    set_window(frame, below)
+    put(board, colour, point)
+    place[NODES] += 1
+    place[WORK] += 1
+    known, value = judge(board, tools, place, 1 - colour, level + 1, below, free - level - 1)
+    if known:
+        take(board, colour, point)
+        take_value(frame, -value, tools[4], colour)
+        return
+    for row in range(board.size):
+        below.near[row] = frame.near[row]
+    add_near(board, below.near, point)
+    open_frame(board, below, tools, 1 - colour)
+    place[LEVEL] += 1
+
+
+@njit(cache=True, nogil=True)
+def leave(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, colour: int) -> None:
+    """Store the value of a position whose moves are done, and give it to the position before."""
+    frame, above = frames[place[LEVEL]], frames[place[LEVEL] - 1]
+    store(tools[5][board.key & uint64(tools[5].shape[0] - 1)], board.key, frame, place[LEVEL])
+    take(board, 1 - colour, point_of(above.moves[above.next]))
+    take_value(above, -frame.best, tools[4], 1 - colour)
+    place[LEVEL] -= 1
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, first: int, free: int, budget: int
+) -> bool:
+    """Go on searching for about `budget` units of work; return whether the search to this depth is done.
+
+    frames  [PLIES + 1]  positions from the root to here, of dtype FRAME
+    place   [4]          level, nodes, work, 1 once done
+    first   colour to move at the root; free: free points there
+    """
+    last = place[WORK] + budget
+    while place[WORK] < last and tools[6][0] == 0:
+        level = place[LEVEL]
+        frame, colour = frames[level], first ^ (level & 1)
+        if frame.next < frame.count and frame.alpha < frame.beta:
+            enter(board, frames, place, tools, colour, free)
+        elif level > 0:
+            leave(board, frames, place, tools, colour)
+        else:
+            store(tools[5][board.key & uint64(tools[5].shape[0] - 1)], board.key, frame, 0)
+            place[DONE] = 1
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def main_line(board: State, table: np.ndarray, colour: int, first: int, out: np.ndarray) -> int:
+    """Write the best play the table knows, beginning with a move; return its length."""
+    count, move = 0, first
+    while move >= 0 and count < out.shape[0]:
+        out[count] = move
+        put(board, colour ^ (count & 1), move)
+        count += 1
+        if board.ranks[0, IS_FIVE] + board.ranks[1, IS_FIVE] > 0:
+            break
+        move = table_move(table[board.key & uint64(table.shape[0] - 1)], board.key)
+    for i in range(count - 1, -1, -1):
+        take(board, colour ^ (i & 1), out[i])
+    return count
+
+
+# ---- for people ----------------------------------------------------------------------------------
+
+
+def value_of(score: int) -> float:
+    """Turn a score into a value in [-1, 1]; a win is exactly 1."""
+    return math.copysign(1.0, score) if abs(score) > SURE else math.tanh(score / SCALE)
+
+
+class Search:
+    """One search: its board, its stack and what it has found so far."""
+
+    def __init__(self, position: Position, limits: Limits, watch: Watch):
+        state, size = position.state, int(position.state["size"])
+        self.limits, self.watch = limits, watch
+        self.colour, self.free = int(state["colour"]), int(state["left"])
+        bits = 20 if limits.seconds is None or limits.seconds > 1 else 17 if limits.seconds > 0.1 else 14
+        threats, path = new_record(fours.THREATS, size), np.zeros(POINTS // 2 + 2, fours.PATH)
+        failed, history = np.zeros(1 << 14, np.uint64), np.zeros((2, POINTS), np.int32)
+        self.table, self.boards = np.zeros(1 << bits, ENTRY), new_record(BOARD, size)
+        self.tools = (threats[0], path, np.zeros(4, np.int64), failed, history, self.table, watch.stop)
+        self.frames, self.place = np.zeros(PLIES + 1, FRAME), np.zeros(4, np.int64)
+        self.best, self.score, self.depth = -1, 0, 0
+        begin(self.boards[0], state, self.frames)
+
+    def fours_first(self) -> tuple[Action, ...] | None:
+        """Return a win by continuous fours, if one is found in a part of the time."""
+        seconds = self.limits.seconds
+        most = 20_000 if seconds is None else int(min(max(seconds * 200_000, 500), 20_000))
+        most = min(most, self.limits.nodes or most)
+        threats, path, place, failed = self.tools[:4]
+        board = self.boards[0]
+        fours.begin(threats, board["lines"], self.colour, np.uint64(board["key"]), path, place)
+        fours.solve(threats, path, place, failed, most, self.watch.stop)
+        self.place[NODES] += place[fours.NODES]
+        return fours.winning_line(path, place) if place[fours.STATUS] == fours.WON else None
+
+    def ended(self) -> bool:
+        """Tell whether a limit is reached."""
+        nodes = self.limits.nodes
+        return out_of_time(self.limits, self.watch) or (nodes is not None and int(self.place[NODES]) >= nodes)
+
+    def deepen(self, depth: int) -> bool:
+        """Search to a depth; return whether that was finished. What is better than before is kept in any case."""
+        board, root = self.boards[0], self.frames[0]
+        open_root(board, self.frames, self.tools, self.place, self.colour, depth)
+        done = False
+        while not done and not self.ended():
+            left = SLICE if self.limits.nodes is None else min(SLICE, self.limits.nodes - int(self.place[NODES]))
+            done = walk(board, self.frames, self.place, self.tools, self.colour, self.free, left)
+        if int(root["best_move"]) >= 0:
+            self.best, self.score = int(root["best_move"]), int(root["best"])
+        elif self.best < 0:
+            self.best = int(point_of(int(root["moves"][0])))
+        self.depth = depth if done else self.depth
+        return done
+
+    def found(self, note: str = "") -> Analysis:
+        """Return what is known so far."""
+        out, value = np.zeros(max(1, min(self.depth, PLIES)), np.int32), value_of(self.score)
+        length = int(main_line(self.boards[0], self.table, self.colour, self.best, out))
+        line = Line(self.best, value, int(self.place[NODES]), moves=tuple(int(move) for move in out[:length]))
+        return Analysis(self.best, value, (line,), int(self.place[NODES]), self.depth, abs(self.score) > SURE, note)
+
+    def run(self) -> Analysis:
+        """Deepen until a limit is reached, the game is decided or there is only one move."""
+        line = self.fours_first()
+        if line is not None:
+            win = Line(line[0], 1.0, int(self.place[NODES]), moves=line)
+            return Analysis(line[0], 1.0, (win,), win.visits, len(line), True, "wins by continuous fours")
+        for depth in range(1, (self.limits.depth or DEEPEST) + 1):
+            done = self.deepen(depth)
+            if not done or int(self.frames[0]["count"]) == 1 or abs(self.score) > SURE or depth >= self.free:
+                break
+            if self.watch.report is not None:
+                self.watch.report(self.found())
+        return self.found("" if done else "stopped at its limit")
+
+
+def search(position: Position, limits: Limits, watch: Watch | None = None) -> Analysis:
+    """Choose the advanced player's move. `limits` must give depth, nodes or seconds."""
+    game = checked(position, "advanced")
+    if limits.depth is None and limits.nodes is None and limits.seconds is None:
+        raise BadInput("advanced needs a limit of its search: depth, nodes or seconds")
+    if limits.depth is not None:
+        whole_number("depth of advanced", limits.depth, 1, DEEPEST)
+    if position.state["phase"] != PLAY:
+        return opening_choice(position)
+    if position.state["left"] == game.points:
+        centre = (game.size - 1) // 2 * (game.size + 1)
+        return Analysis(centre, 0.0, (Line(centre, 0.0, moves=(centre,)),), 0, 0, False, "the centre of an empty board")
+    return Search(position, limits, watch or Watch(limits.seconds)).run()
