@@ -47,13 +47,15 @@ from rookery.search.gomoku_swap2 import opening_choice
 
 WIN, SURE, MOST = 30_000, 29_000, 32_000  # a win is WIN less the plies to the five; beyond SURE all are wins
 SCALE = 250.0  # a score of so much is a value of tanh 1
-TEMPO, CLEAR_LEAD, LEAD = 20, 250, 120
+TEMPO, CLEAR_LEAD, LEAD = 50, 250, 120
+SHALLOW, MARGIN, HOPE = 3, 90, 150  # where positions far outside the window are not searched, and how far a ply reaches
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
 LEVEL, NODES, WORK, DONE = 0, 1, 2, 3  # what `place` holds; WORK: nodes, those of the searches for fours too
 SLICE = 1_500  # work between two looks at the outside world, a millisecond or two
 DEEPEST, PLIES = 60, 90
+BIGGEST_TABLE = 20  # bits
 LEAF_FOURS, INNER_FOURS = 24, 60  # nodes of a search for fours
-LATE, VERY_LATE = 4, 10  # moves of this number and after are searched with one ply less, or two
+LATE, VERY_LATE = 3, 8  # moves of this number and after are searched with one ply less, or two
 NEW, FULL_DEPTH, FULL_WINDOW = 0, 1, 2  # how a move is searched: as all are at first, or once more
 
 FRAME = np.dtype(
@@ -156,11 +158,27 @@ def judge(
         plies = plies_to_win_by_fours(board, tools, colour, most, place)
         if plies > 0:
             return True, WIN - level - plies
-    if frame.depth <= 0 and not danger:
-        if board.ranks[1 - colour, IS_DOUBLE] == 0:
-            return True, still_score(board, colour)
-        frame.depth = 1
-    return False, 0
+    if danger:
+        return False, 0
+    if board.ranks[1 - colour, IS_DOUBLE] > 0:
+        frame.depth = max(frame.depth, 1)
+        return False, 0
+    return judge_quiet(board, colour, frame)
+
+
+@njit(cache=True, nogil=True)
+def judge_quiet(board: State, colour: int, frame: State) -> tuple[bool, int]:
+    """Tell whether a position in which nothing is forced need not be searched: too shallow, or far outside the window."""
+    score = still_score(board, colour)
+    if frame.depth <= 0:
+        return True, score
+    if frame.depth > SHALLOW or frame.beta - frame.alpha > 1:
+        return False, 0
+    safe = board.ranks[1 - colour, IS_FOUR_AND_THREE] == 0
+    if safe and score - MARGIN * frame.depth >= frame.beta:
+        return True, score
+    hopeless = count_fours(board, colour) == 0 and score + HOPE * frame.depth <= frame.alpha
+    return hopeless, score
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -201,8 +219,10 @@ def begin(board: State, state: State, frames: np.ndarray) -> None:
 def open_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray, colour: int, depth: int) -> None:
     """Stand before the root's first move, for a search of a depth."""
     root = frames[0]
-    root.depth, root.floor, root.alpha, root.beta = depth, -MOST, -MOST, MOST
+    root.floor, root.alpha, root.beta = -MOST, -MOST, MOST
+    root.depth = DEEPEST  # for the number of moves looked at
     open_frame(board, root, tools, colour)
+    root.depth = depth
     place[LEVEL], place[DONE] = 0, 0
 
 
@@ -335,6 +355,18 @@ def value_of(score: int) -> float:
     return math.copysign(1.0, score) if abs(score) > SURE else math.tanh(score / SCALE)
 
 
+def table_bits(limits: Limits) -> int:
+    """Choose a table's size by what a search can fill: new memory costs time before it is of use."""
+    bits = [BIGGEST_TABLE]
+    if limits.depth is not None:
+        bits.append(2 * limits.depth + 3)
+    if limits.nodes is not None:
+        bits.append(limits.nodes.bit_length() + 1)
+    if limits.seconds is not None:
+        bits.append(int(limits.seconds * 1_000_000).bit_length())
+    return max(8, min(bits))
+
+
 class Search:
     """One search: its board, its stack and what it has found so far."""
 
@@ -342,7 +374,7 @@ class Search:
         state, size = position.state, int(position.state["size"])
         self.limits, self.watch = limits, watch
         self.colour, self.free = int(state["colour"]), int(state["left"])
-        bits = 20 if limits.seconds is None or limits.seconds > 1 else 17 if limits.seconds > 0.1 else 14
+        bits = table_bits(limits)
         threats, path = new_record(fours.THREATS, size), np.zeros(POINTS // 2 + 2, fours.PATH)
         failed, history = np.zeros(1 << 14, np.uint64), np.zeros((2, POINTS), np.int32)
         self.table, self.boards = np.zeros(1 << bits, ENTRY), new_record(BOARD, size)

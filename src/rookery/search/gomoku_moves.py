@@ -11,7 +11,7 @@ from rookery.search.gomoku_lines import free_in_row, insert_move
 from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, IS_FOUR, ORDER, RANK
 
 MOVES = 40  # room for moves; a defence against an open four may need many
-WIDE, NARROW, LEAST = 24, 16, 10  # moves looked at where nothing is forced: at depth 4 and more, 2 and more, 1
+WIDE, NARROW, LEAST = 20, 14, 8  # moves looked at where nothing is forced: at depth 5 and more, 2 and more, 1
 NO_THREAT, IN_THREAT, IN_DANGER = 0, 1, 2  # of an open four, of a five
 FIRST, KILLER, HISTORY = 1 << 20, 30, 40  # added to a move's score; HISTORY at most
 
@@ -19,7 +19,7 @@ FIRST, KILLER, HISTORY = 1 << 20, 30, 40  # added to a move's score; HISTORY at 
 @njit(cache=True, nogil=True)
 def width_at(depth: int) -> int:
     """Return how many moves are looked at where nothing is forced."""
-    return WIDE if depth >= 4 else NARROW if depth >= 2 else LEAST
+    return WIDE if depth >= 5 else NARROW if depth >= 2 else LEAST
 
 
 @njit(cache=True, nogil=True)
