@@ -47,8 +47,8 @@ from rookery.search.gomoku_swap2 import opening_choice
 
 WIN, SURE, MOST = 30_000, 29_000, 32_000  # a win is WIN less the plies to the five; beyond SURE all are wins
 SCALE = 250.0  # a score of so much is a value of tanh 1
-TEMPO, CLEAR_LEAD, LEAD = 50, 250, 120
-SHALLOW, MARGIN, HOPE = 3, 90, 150  # where positions far outside the window are not searched, and how far a ply reaches
+TEMPO, CLEAR_LEAD, LEAD = 110, 250, 120
+SHALLOW, MARGIN, HOPE = 3, 130, 200  # where positions far outside the window are not searched, and how far a ply reaches
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
 LEVEL, NODES, WORK, DONE = 0, 1, 2, 3  # what `place` holds; WORK: nodes, those of the searches for fours too
 SLICE = 1_500  # work between two looks at the outside world, a millisecond or two
@@ -375,7 +375,7 @@ class Search:
         self.limits, self.watch = limits, watch
         self.colour, self.free = int(state["colour"]), int(state["left"])
         bits = table_bits(limits)
-        threats, path = new_record(fours.THREATS, size), np.zeros(POINTS // 2 + 2, fours.PATH)
+        threats, path = new_record(fours.THREATS, size), np.empty(POINTS // 2 + 2, fours.PATH)
         failed, history = np.zeros(1 << 14, np.uint64), np.zeros((2, POINTS), np.int32)
         self.table, self.boards = np.zeros(1 << bits, ENTRY), new_record(BOARD, size)
         self.tools = (threats[0], path, np.zeros(4, np.int64), failed, history, self.table, watch.stop)
@@ -428,9 +428,10 @@ class Search:
         if line is not None:
             win = Line(line[0], 1.0, int(self.place[NODES]), moves=line)
             return Analysis(line[0], 1.0, (win,), win.visits, len(line), True, "wins by continuous fours")
-        for depth in range(1, (self.limits.depth or DEEPEST) + 1):
+        last = min(self.limits.depth or DEEPEST, self.free)
+        for depth in range(2 - last % 2, last + 1, 2):  # values of odd and even depths differ more than two of a kind
             done = self.deepen(depth)
-            if not done or int(self.frames[0]["count"]) == 1 or abs(self.score) > SURE or depth >= self.free:
+            if not done or int(self.frames[0]["count"]) == 1 or abs(self.score) > SURE:
                 break
             if self.watch.report is not None:
                 self.watch.report(self.found())
