@@ -87,7 +87,8 @@ def rank(board: Stones, point: Point) -> int:
 def ordered_moves(board: Stones) -> list[Point]:
     """All free points near a stone, by rank; sorting keeps ties in the order of rows, then columns."""
     near = {(row + i, col + j) for row, col in board.stones for i in range(-2, 3) for j in range(-2, 3)}
-    return sorted((point for point in board.points() if point in near and board.is_free(point)), key=lambda p: -rank(board, p))
+    moves = [point for point in board.points() if point in near and board.is_free(point)]
+    return sorted(moves, key=lambda point: -rank(board, point))
 
 
 def negamax(board: Stones, last: Point, depth: int, alpha: int, beta: int) -> int:

@@ -147,7 +147,8 @@ def test_a_five_is_played_at_once():
 
 
 def test_white_wins_by_fours_too():
-    position = drawn("""
+    position = drawn(
+        """
         .........
         ..x......
         .ooo.x...
@@ -156,7 +157,9 @@ def test_white_wins_by_fours_too():
         ....o....
         ...xx....
         .........
-        .........""", "w")
+        .........""",
+        "w",
+    )
     line = vcf(position)
     assert line is not None
     check_line(position, line)

@@ -8,10 +8,10 @@ point is known at any time (`gomoku_patterns`), so threats are counted, not sear
     an open four to make               is a win, if there is no five to stop
     an open four of the other side     leaves the points where that side would make a four, and own fours
 
-The last list holds everything that can help: whoever stops an open four must take a point of one of its fives, and those
-are points where a four is made. Where the side to move has fours, a search for a win by continuous fours (`gomoku_vcf`)
-of a few nodes comes before all else, at the root one of many. A position at the full depth is worth the weights
-of both sides' free points, and a bonus for the side to move.
+The last list holds everything that can help: whoever stops an open four must take a point of one of its fives, and
+those are points where a four is made. Where the side to move has fours, a search for a win by continuous fours
+(`gomoku_vcf`) of a few nodes comes before all else, at the root one of many. A position at the full depth is worth the
+weights of both sides' free points, and a bonus for the side to move.
 """
 
 from __future__ import annotations
@@ -48,13 +48,18 @@ from rookery.search.gomoku_swap2 import opening_choice
 WIN, SURE, MOST = 30_000, 29_000, 32_000  # a win is WIN less the plies to the five; beyond SURE all are wins
 SCALE = 250.0  # a score of so much is a value of tanh 1
 TEMPO, CLEAR_LEAD, LEAD = 110, 250, 120
-SHALLOW, MARGIN, HOPE = 3, 130, 200  # where positions far outside the window are not searched, and how far a ply reaches
+SHALLOW, MARGIN, HOPE = (
+    3,
+    130,
+    200,
+)  # where positions far outside the window are not searched, and how far a ply reaches
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
-LEVEL, NODES, WORK, DONE = 0, 1, 2, 3  # what `place` holds; WORK: nodes, those of the searches for fours too
+LEVEL, NODES, WORK, DONE, DEPTH, REACHED, BEST, SCORE = range(8)  # what `place` holds, see `deepen`
 SLICE = 1_500  # work between two looks at the outside world, a millisecond or two
 DEEPEST, PLIES = 60, 90
 BIGGEST_TABLE = 20  # bits
-LEAF_FOURS, INNER_FOURS = 24, 60  # nodes of a search for fours
+EXTENSION = 2  # plies beyond the depth in which open threes are still answered
+LEAF_FOURS, INNER_FOURS, ROOT_FOURS = 10, 40, 20_000  # nodes of a search for fours
 LATE, VERY_LATE = 3, 8  # moves of this number and after are searched with one ply less, or two
 NEW, FULL_DEPTH, FULL_WINDOW = 0, 1, 2  # how a move is searched: as all are at first, or once more
 
@@ -80,7 +85,7 @@ FRAME = np.dtype(
 ENTRY = np.dtype(
     [("key", np.uint64), ("value", np.int32), ("move", np.int16), ("depth", np.int8), ("bound", np.int8)], align=True
 )
-Tools = Any  # (threats, path, place, failed) of the search for fours, then history [2, POINTS] and the table
+Tools = Any  # (threats [1], path, place, failed) of the search for fours, history [2, POINTS], table, stop [1]
 
 
 # ---- judging a position --------------------------------------------------------------------------
@@ -103,14 +108,17 @@ def still_score(board: State, colour: int) -> int:
 @njit(cache=True, nogil=True)
 def plies_to_win_by_fours(board: State, tools: Tools, colour: int, most: int, place: np.ndarray) -> int:
     """Search for a win by continuous fours in so many nodes; return its plies, 0 if none was found."""
-    threats, path, four_place, failed, stop = tools[0], tools[1], tools[2], tools[3], tools[6]
+    threats, path, four_place, failed, stop = tools[0][0], tools[1], tools[2], tools[3], tools[6]
     key = board.key ^ hashed(uint64(colour))
     if failed[key & uint64(failed.shape[0] - 1)] == key:
         return 0
     fours.begin(threats, board.lines, colour, board.key, path, four_place)
     status = fours.solve(threats, path, four_place, failed, most, stop)
     place[WORK] += four_place[fours.NODES] + 2  # setting up costs about as much as two nodes
-    return int(2 * four_place[fours.LEVEL] + 3) if status == fours.WON else 0
+    if status == fours.WON:
+        return int(2 * four_place[fours.LEVEL] + 3)
+    failed[key & uint64(failed.shape[0] - 1)] = key  # even if only the nodes ran out: once is enough
+    return 0
 
 
 @njit(cache=True, nogil=True)
@@ -160,7 +168,7 @@ def judge(
             return True, WIN - level - plies
     if danger:
         return False, 0
-    if board.ranks[1 - colour, IS_DOUBLE] > 0:
+    if board.ranks[1 - colour, IS_DOUBLE] > 0 and level < place[DEPTH] + EXTENSION:
         frame.depth = max(frame.depth, 1)
         return False, 0
     return judge_quiet(board, colour, frame)
@@ -168,7 +176,7 @@ def judge(
 
 @njit(cache=True, nogil=True)
 def judge_quiet(board: State, colour: int, frame: State) -> tuple[bool, int]:
-    """Tell whether a position in which nothing is forced need not be searched: too shallow, or far outside the window."""
+    """Tell whether a position in which nothing is forced need not be searched: no depth left, or far off the window."""
     score = still_score(board, colour)
     if frame.depth <= 0:
         return True, score
@@ -209,21 +217,14 @@ def table_move(entry: State, key: Any) -> int:
 
 
 @njit(cache=True, nogil=True)
-def begin(board: State, state: State, frames: np.ndarray) -> None:
-    """Set up the board of a search."""
-    lay(board, state)
-    find_near(board, state, frames[0].near)
-
-
-@njit(cache=True, nogil=True)
-def open_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray, colour: int, depth: int) -> None:
-    """Stand before the root's first move, for a search of a depth."""
+def open_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray, colour: int) -> None:
+    """Stand before the root's first move, for a search of the next depth."""
     root = frames[0]
     root.floor, root.alpha, root.beta = -MOST, -MOST, MOST
     root.depth = DEEPEST  # for the number of moves looked at
     open_frame(board, root, tools, colour)
-    root.depth = depth
-    place[LEVEL], place[DONE] = 0, 0
+    root.depth = place[DEPTH]
+    place[LEVEL] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -238,6 +239,22 @@ def open_frame(board: State, frame: State, tools: Tools, colour: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def begin(
+    boards: np.ndarray, states: np.ndarray, frames: np.ndarray, tools: Tools, place: np.ndarray, most: int
+) -> bool:
+    """Set up the board of a search; return whether a win by fours was found in so many nodes."""
+    board, state = boards[0], states[0]
+    lay(board, state)
+    find_near(board, state, frames[0].near)
+    fours.begin(tools[0][0], board.lines, state.colour, board.key, tools[1], tools[2])
+    status = fours.solve(tools[0][0], tools[1], tools[2], tools[3], most, tools[6])
+    place[NODES] = tools[2][fours.NODES]
+    open_root(board, frames, tools, place, state.colour)
+    place[LEVEL], place[BEST] = -1, point_of(frames[0].moves[0])  # a move to make, should there be no time to search
+    return bool(status == fours.WON)
+
+
+@njit(cache=True, nogil=True)
 def set_window(frame: State, below: State) -> None:
     """Give the position behind a frame's next move its depth and window."""
     below.depth = frame.depth if frame.forced == IN_DANGER else frame.depth - 1
@@ -246,7 +263,7 @@ def set_window(frame: State, below: State) -> None:
         below.alpha, below.beta = -frame.beta, -frame.alpha
     else:
         below.alpha, below.beta = -frame.alpha - 1, -frame.alpha
-        if frame.stage == NEW and frame.next >= LATE and frame.depth >= 3 and frame.forced == 0:
+        if frame.stage == NEW and frame.next >= LATE and frame.depth >= 2 and frame.forced == 0:
             frame.reduced = 2 if frame.next >= VERY_LATE and frame.depth >= 5 else 1
             below.depth -= frame.reduced
     below.floor = below.alpha
@@ -307,17 +324,32 @@ def leave(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, col
 
 
 @njit(cache=True, nogil=True)
-def walk(
-    board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, first: int, free: int, budget: int
-) -> bool:
-    """Go on searching for about `budget` units of work; return whether the search to this depth is done.
+def close_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray, last: int) -> None:
+    """Store what a finished depth has found, and go on to the next one unless that is useless."""
+    root = frames[0]
+    store(tools[5][board.key & uint64(tools[5].shape[0] - 1)], board.key, root, 0)
+    place[LEVEL], place[REACHED] = -1, place[DEPTH]
+    place[DEPTH] += 2  # values of odd and even depths differ more than two of a kind
+    if root.count == 1 or abs(root.best) > SURE or place[DEPTH] > last:
+        place[DONE] = 1
 
-    frames  [PLIES + 1]  positions from the root to here, of dtype FRAME
-    place   [4]          level, nodes, work, 1 once done
-    first   colour to move at the root; free: free points there
+
+@njit(cache=True, nogil=True)
+def deepen(
+    boards: np.ndarray, frames: np.ndarray, place: np.ndarray, tools: Tools, setting: tuple[int, int, int], budget: int
+) -> None:
+    """Go on searching, depth after depth, for about `budget` units of work.
+
+    frames   [PLIES + 1]  positions from the root to here, of dtype FRAME
+    place    [8]          level (-1 before a depth begins), nodes, work (nodes, and those of searches for fours), 1 once
+                          done, the depth under way, the last one finished, best move and its score
+    setting  colour to move at the root, free points there, the last depth
     """
-    last = place[WORK] + budget
-    while place[WORK] < last and tools[6][0] == 0:
+    board, (first, free, last) = boards[0], setting
+    until = place[WORK] + budget
+    while place[WORK] < until and place[DONE] == 0 and tools[6][0] == 0:
+        if place[LEVEL] < 0:
+            open_root(board, frames, tools, place, first)
         level = place[LEVEL]
         frame, colour = frames[level], first ^ (level & 1)
         if frame.next < frame.count and frame.alpha < frame.beta:
@@ -325,16 +357,15 @@ def walk(
         elif level > 0:
             leave(board, frames, place, tools, colour)
         else:
-            store(tools[5][board.key & uint64(tools[5].shape[0] - 1)], board.key, frame, 0)
-            place[DONE] = 1
-            return True
-    return False
+            close_root(board, frames, tools, place, last)
+        if frames[0].best_move >= 0:  # the first move of a depth is the best one of the last
+            place[BEST], place[SCORE] = frames[0].best_move, frames[0].best
 
 
 @njit(cache=True, nogil=True)
-def main_line(board: State, table: np.ndarray, colour: int, first: int, out: np.ndarray) -> int:
+def main_line(boards: np.ndarray, table: np.ndarray, colour: int, first: int, out: np.ndarray) -> int:
     """Write the best play the table knows, beginning with a move; return its length."""
-    count, move = 0, first
+    board, count, move = boards[0], 0, first
     while move >= 0 and count < out.shape[0]:
         out[count] = move
         put(board, colour ^ (count & 1), move)
@@ -372,55 +403,41 @@ class Search:
 
     def __init__(self, position: Position, limits: Limits, watch: Watch):
         state, size = position.state, int(position.state["size"])
-        self.limits, self.watch = limits, watch
-        self.colour, self.free = int(state["colour"]), int(state["left"])
-        bits = table_bits(limits)
+        last = min(limits.depth or DEEPEST, int(state["left"]))
+        self.position, self.limits, self.watch = position, limits, watch
+        self.setting = int(state["colour"]), int(state["left"]), last
+        self.boards, self.table = new_record(BOARD, size), np.zeros(1 << table_bits(limits), ENTRY)
         threats, path = new_record(fours.THREATS, size), np.empty(POINTS // 2 + 2, fours.PATH)
-        failed, history = np.zeros(1 << 14, np.uint64), np.zeros((2, POINTS), np.int32)
-        self.table, self.boards = np.zeros(1 << bits, ENTRY), new_record(BOARD, size)
-        self.tools = (threats[0], path, np.zeros(4, np.int64), failed, history, self.table, watch.stop)
-        self.frames, self.place = np.zeros(PLIES + 1, FRAME), np.zeros(4, np.int64)
-        self.best, self.score, self.depth = -1, 0, 0
-        begin(self.boards[0], state, self.frames)
+        failed, history = np.zeros(1 << min(14, table_bits(limits)), np.uint64), np.zeros((2, POINTS), np.int32)
+        self.tools = (threats, path, np.zeros(4, np.int64), failed, history, self.table, watch.stop)
+        self.frames, self.place = np.zeros(PLIES + 1, FRAME), np.zeros(8, np.int64)
+        self.place[DEPTH] = 2 - last % 2
 
     def fours_first(self) -> tuple[Action, ...] | None:
         """Return a win by continuous fours, if one is found in a part of the time."""
-        seconds = self.limits.seconds
-        most = 20_000 if seconds is None else int(min(max(seconds * 200_000, 500), 20_000))
-        most = min(most, self.limits.nodes or most)
-        threats, path, place, failed = self.tools[:4]
-        board = self.boards[0]
-        fours.begin(threats, board["lines"], self.colour, np.uint64(board["key"]), path, place)
-        fours.solve(threats, path, place, failed, most, self.watch.stop)
-        self.place[NODES] += place[fours.NODES]
-        return fours.winning_line(path, place) if place[fours.STATUS] == fours.WON else None
+        limits, most = self.limits, [ROOT_FOURS]
+        if limits.depth is not None:
+            most.append(250 * limits.depth)
+        if limits.nodes is not None:
+            most.append(max(1, limits.nodes // 4))
+        if limits.seconds is not None:
+            most.append(max(500, int(limits.seconds * 200_000)))
+        won = begin(self.boards, self.position.states, self.frames, self.tools, self.place, min(most))
+        return fours.winning_line(self.tools[1], self.tools[2]) if won else None
 
-    def ended(self) -> bool:
-        """Tell whether a limit is reached."""
-        nodes = self.limits.nodes
-        return out_of_time(self.limits, self.watch) or (nodes is not None and int(self.place[NODES]) >= nodes)
-
-    def deepen(self, depth: int) -> bool:
-        """Search to a depth; return whether that was finished. What is better than before is kept in any case."""
-        board, root = self.boards[0], self.frames[0]
-        open_root(board, self.frames, self.tools, self.place, self.colour, depth)
-        done = False
-        while not done and not self.ended():
-            left = SLICE if self.limits.nodes is None else min(SLICE, self.limits.nodes - int(self.place[NODES]))
-            done = walk(board, self.frames, self.place, self.tools, self.colour, self.free, left)
-        if int(root["best_move"]) >= 0:
-            self.best, self.score = int(root["best_move"]), int(root["best"])
-        elif self.best < 0:
-            self.best = int(point_of(int(root["moves"][0])))
-        self.depth = depth if done else self.depth
-        return done
+    def slice(self) -> int:
+        """Return how much work may be done at once; 0 if a limit is reached."""
+        if out_of_time(self.limits, self.watch):
+            return 0
+        return SLICE if self.limits.nodes is None else max(0, min(SLICE, self.limits.nodes - int(self.place[NODES])))
 
     def found(self, note: str = "") -> Analysis:
         """Return what is known so far."""
-        out, value = np.zeros(max(1, min(self.depth, PLIES)), np.int32), value_of(self.score)
-        length = int(main_line(self.boards[0], self.table, self.colour, self.best, out))
-        line = Line(self.best, value, int(self.place[NODES]), moves=tuple(int(move) for move in out[:length]))
-        return Analysis(self.best, value, (line,), int(self.place[NODES]), self.depth, abs(self.score) > SURE, note)
+        best, score, depth, nodes = (int(self.place[i]) for i in (BEST, SCORE, REACHED, NODES))
+        out, value = np.zeros(max(1, depth), np.int32), value_of(score)
+        length = int(main_line(self.boards, self.table, self.setting[0], best, out)) if self.place[LEVEL] < 0 else 0
+        line = Line(best, value, nodes, moves=tuple(int(move) for move in out[:length]) or (best,))
+        return Analysis(best, value, (line,), nodes, depth, abs(score) > SURE, note)
 
     def run(self) -> Analysis:
         """Deepen until a limit is reached, the game is decided or there is only one move."""
@@ -428,14 +445,13 @@ class Search:
         if line is not None:
             win = Line(line[0], 1.0, int(self.place[NODES]), moves=line)
             return Analysis(line[0], 1.0, (win,), win.visits, len(line), True, "wins by continuous fours")
-        last = min(self.limits.depth or DEEPEST, self.free)
-        for depth in range(2 - last % 2, last + 1, 2):  # values of odd and even depths differ more than two of a kind
-            done = self.deepen(depth)
-            if not done or int(self.frames[0]["count"]) == 1 or abs(self.score) > SURE:
-                break
-            if self.watch.report is not None:
+        reported = 0
+        while not self.place[DONE] and (work := self.slice()):
+            deepen(self.boards, self.frames, self.place, self.tools, self.setting, work)
+            if self.watch.report is not None and self.place[REACHED] > reported:
+                reported = int(self.place[REACHED])
                 self.watch.report(self.found())
-        return self.found("" if done else "stopped at its limit")
+        return self.found("" if self.place[DONE] else "stopped at its limit")
 
 
 def search(position: Position, limits: Limits, watch: Watch | None = None) -> Analysis:

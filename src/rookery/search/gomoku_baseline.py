@@ -1,14 +1,14 @@
 """The baseline player of Gomoku: plain alpha-beta over groups of stones, always to the same depth.
 
-Defined as a negamax of fixed depth. A position that is over is worth 1,000,000 for the winner or 0; one at the full depth
-its score by groups (`gomoku_groups`). In every other one the moves are the free points at most two rows and two columns
-away from a stone, in order of rank, ties by row then column from the bottom left, and of these only the first twenty.
-At the root, a move that wins at once is played without a search; else the first in order among those of highest value.
-On an empty board the move is the centre.
+Defined as a negamax of fixed depth. A position that is over is worth 1,000,000 for the winner or 0; one at the full
+depth its score by groups (`gomoku_groups`). In every other one the moves are the free points at most two rows and two
+columns away from a stone, in order of rank, ties by row then column from the bottom left, and of these only the first
+twenty. At the root, a move that wins at once is played without a search; else the first in order among those of highest
+value. On an empty board the move is the centre.
 
-The search finds exactly this move. Which moves a position has depends on its stones alone, and so does the depth left, by
-their number: values from a table of positions, kept with the bounds they are, are those the definition gives. Positions at
-the full depth are never made: what a stone adds to the score is known before.
+The search finds exactly this move. Which moves a position has depends on its stones alone, and so does the depth left,
+by their number: values from a table of positions, kept with the bounds they are, are those the definition gives.
+Positions at the full depth are never made: what a stone adds to the score is known before.
 """
 
 from __future__ import annotations

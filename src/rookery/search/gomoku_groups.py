@@ -1,15 +1,15 @@
 """Rows of touching stones on a Gomoku board: what the baseline player sees.
 
-A group is a longest row of touching stones of one colour in one direction. Its worth follows from its length and from how
-many of its two ends are free points (an edge is not):
+A group is a longest row of touching stones of one colour in one direction. Its worth follows from its length and from
+how many of its two ends are free points (an edge is not):
 
     five or more 100,000    four 50,000 / 12,000    three 6,000 / 1,500    two 1,000 / 100    (two ends free / one)
 
 All others are worth nothing. A position is worth the sum of Black's groups less White's.
 
-A free point sees two sides in each direction. A side is one of 18: a free point, an edge, or a row of one to four stones
-of a colour with its far end free or not. What a stone on the point changes, and how it ranks as a move, follows from
-the pair of sides by table. A new stone changes the sides of at most two other free points in a direction: the
+A free point sees two sides in each direction. A side is one of 18: a free point, an edge, or a row of one to four
+stones of a colour with its far end free or not. What a stone on the point changes, and how it ranks as a move, follows
+from the pair of sides by table. A new stone changes the sides of at most two other free points in a direction: the
 nearest ones, if only stones of one colour lie between.
 """
 
@@ -33,14 +33,14 @@ SIDES = 18
 FREE, EDGE, FIRST_ROW = 0, 1, 2  # rows: FIRST_ROW + 8 * colour + 2 * (length - 1) + (1 if the far end is free)
 LONGEST_ROW = 4
 
-BOARD: list[Any] = [
+BOARD: tuple[Any, ...] = (
     ("pair", np.int16, (POINTS, DIRECTIONS)),  # sides of a free point: SIDES * (side behind) + side ahead
     ("rank", np.int32, (2, POINTS)),  # of a move to a free point, for each colour
     ("gain", np.int32, (2, POINTS)),  # what a stone of a colour would add to the score
     ("fives", np.int8, (2, POINTS)),  # directions in which it would make a five
     ("score", np.int32),  # of the position, positive for Black
     ("key", np.uint64),
-]
+)
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -62,7 +62,9 @@ def side_of(cells: list[int]) -> int:
 def side_table(nearest_first: bool) -> np.ndarray:
     """Tabulate the side seen in five bits of Black's line and, above them, five of White's."""
     order = range(5) if nearest_first else range(4, -1, -1)
-    return np.array([side_of([word >> i & 1 | (word >> i + 5 & 1) << 1 for i in order]) for word in range(1024)], np.int16)
+    return np.array(
+        [side_of([word >> i & 1 | (word >> i + 5 & 1) << 1 for i in order]) for word in range(1024)], np.int16
+    )
 
 
 def row_of(side: int, colour: int) -> tuple[int, int]:
@@ -212,7 +214,7 @@ def black_score(state: State) -> int:
 
 @njit(cache=True, nogil=True)
 def evaluate(state: State) -> float:
-    """Judge a state of the game from its mover's side, in [-1, 1], by its groups; the rules about longer rows are ignored.
+    """Judge a state of the game from its mover's side, in [-1, 1], by its groups, as if longer rows won too.
 
     A game that is over has its result. While the stones of an opening are laid, nobody has a colour: the value is 0.
     """

@@ -63,7 +63,7 @@ def empty_lines(size: int) -> Any:
     return records
 
 
-def record_type(fields: list[Any]) -> np.dtype[Any]:
+def record_type(fields: tuple[Any, ...]) -> np.dtype[Any]:
     """Return the dtype of a record with the fields above and more.
 
     The additional fields come first: Numba takes a record that begins like another one for one of its kind, and warns.
@@ -71,12 +71,18 @@ def record_type(fields: list[Any]) -> np.dtype[Any]:
     return np.dtype([*fields, *FIELDS], align=True)
 
 
-def new_record(fields: list[Any], size: int) -> np.ndarray:
-    """Make one record with the fields above and more, for a board without stones; shape [1]."""
+@cache
+def empty_record(fields: tuple[Any, ...], size: int) -> np.ndarray:
+    """Return one record with the fields above and more, for a board without stones; it must not be changed."""
     records = np.zeros(1, record_type(fields))
     for name, *_ in FIELDS:
         records[name] = empty_lines(size)[name]
     return records
+
+
+def new_record(fields: tuple[Any, ...], size: int) -> np.ndarray:
+    """Make such a record; shape [1]."""
+    return empty_record(fields, size).copy()
 
 
 @njit(cache=True, nogil=True)

@@ -7,9 +7,9 @@ In one direction a stone makes one of eight patterns, told by the four points at
     OPEN_THREE  a further stone makes an open four      THREE  a further stone makes a four
     OPEN_TWO    a further stone makes an open three     TWO    a further stone makes a three
 
-Stones need not touch. The patterns of the four directions together are the point's shape, 3 bits each; a shape has a rank,
-which says what kind of threat it is, and a weight in the score of a position. Both are kept up to date as stones come and
-go: a stone changes one direction of the at most 32 free points that are near it in a line.
+Stones need not touch. The patterns of the four directions together are the point's shape, 3 bits each; a shape has a
+rank, which says what kind of threat it is, and a weight in the score of a position. Both are kept up to date as stones
+come and go: a stone changes one direction of the at most 32 free points that are near it in a line.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numba import njit, uint64
 
-from rookery.games.bits import lowest_bit
-from rookery.games.gomoku_board import DIRECTIONS
+from rookery.games.bits import Word, lowest_bit
+from rookery.games.gomoku_board import BLACK, DIRECTIONS, WHITE
 from rookery.games.rules import State
 from rookery.search.gomoku_lines import POINTS, flip_bits, is_free, key_of, lay_state
 
@@ -44,12 +44,12 @@ URGENCY = np.array([0, 2, 8, 10, 40, 60, 400, 2000])  # of a pattern, in the ord
 MIDDLE = uint64(4)
 NEAR = uint64(0x1FF)
 
-BOARD: list[Any] = [
+BOARD: tuple[Any, ...] = (
     ("shape", np.int16, (2, POINTS)),
     ("ranks", np.int32, (2, RANKS)),  # how many free points have a rank
     ("weight", np.int32, (2,)),  # of all free points
     ("key", np.uint64),
-]
+)
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -111,14 +111,10 @@ ORDER = np.array([URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patte
 
 
 @njit(cache=True, nogil=True)
-def pattern_at(board: State, colour: int, line: int, direction: int, bit: int) -> int:
-    """Return what a stone of a colour would make at a bit of a line."""
-    shift = uint64(bit) - MIDDLE
-    own = (board.lines[colour, direction, line] >> shift) & NEAR
-    other = (board.lines[1 - colour, direction, line] >> shift) & NEAR
-    own = (own & uint64(15)) | ((own >> uint64(1)) & uint64(240))
-    other = (other & uint64(15)) | ((other >> uint64(1)) & uint64(240))
-    return int(PATTERNS[(own << uint64(8)) | other])
+def nearest(line: Word, bit: int) -> Word:
+    """Return the four bits at each side of a bit of a line, without the bit itself."""
+    window = line >> (uint64(bit) - MIDDLE)
+    return (window & uint64(15)) | ((window >> uint64(1)) & uint64(240))
 
 
 @njit(cache=True, nogil=True)
@@ -145,21 +141,22 @@ def set_pattern(board: State, colour: int, point: int, direction: int, pattern: 
 def look_again(board: State, point: int, direction: int) -> None:
     """Bring the free points near a point up to date in one direction."""
     line, middle = board.line[point, direction], board.shift[point, direction]
-    taken = board.lines[0, direction, line] | board.lines[1, direction, line]
-    free = (~taken >> (uint64(middle) - MIDDLE)) & NEAR & ~(uint64(1) << MIDDLE)
+    black, white = board.lines[BLACK, direction, line], board.lines[WHITE, direction, line]
+    free = (~(black | white) >> (uint64(middle) - MIDDLE)) & NEAR & ~(uint64(1) << MIDDLE)
     while free:
         steps = lowest_bit(free) - 4
         free &= free - uint64(1)
         other = point + steps * board.step[direction]
-        for colour in range(2):
-            set_pattern(board, colour, other, direction, pattern_at(board, colour, line, direction, middle + steps))
+        ours, theirs = nearest(black, middle + steps), nearest(white, middle + steps)
+        set_pattern(board, BLACK, other, direction, PATTERNS[(ours << uint64(8)) | theirs])
+        set_pattern(board, WHITE, other, direction, PATTERNS[(theirs << uint64(8)) | ours])
 
 
 @njit(cache=True, nogil=True)
 def put(board: State, colour: int, point: int) -> None:
     """Put a stone on a free point."""
-    count_shape(board, 0, point, -1)
-    count_shape(board, 1, point, -1)
+    count_shape(board, BLACK, point, -1)
+    count_shape(board, WHITE, point, -1)
     flip_bits(board, colour, point)
     board.key ^= key_of(colour, point)
     for direction in range(DIRECTIONS):
@@ -173,8 +170,8 @@ def take(board: State, colour: int, point: int) -> None:
     board.key ^= key_of(colour, point)
     for direction in range(DIRECTIONS):
         look_again(board, point, direction)
-    count_shape(board, 0, point, 1)
-    count_shape(board, 1, point, 1)
+    count_shape(board, BLACK, point, 1)
+    count_shape(board, WHITE, point, 1)
 
 
 @njit(cache=True, nogil=True)
@@ -184,10 +181,11 @@ def lay(board: State, state: State) -> None:
     for point in range(state.size * state.size):
         if not is_free(board, point):
             continue
-        for colour in range(2):
-            shape = 0
-            for direction in range(DIRECTIONS):
-                line, bit = board.line[point, direction], board.shift[point, direction]
-                shape |= pattern_at(board, colour, line, direction, bit) << 3 * direction
-            board.shape[colour, point] = shape
-            count_shape(board, colour, point, 1)
+        for direction in range(DIRECTIONS):
+            line, bit = board.line[point, direction], board.shift[point, direction]
+            black = nearest(board.lines[BLACK, direction, line], bit)
+            white = nearest(board.lines[WHITE, direction, line], bit)
+            board.shape[BLACK, point] |= PATTERNS[(black << uint64(8)) | white] << 3 * direction
+            board.shape[WHITE, point] |= PATTERNS[(white << uint64(8)) | black] << 3 * direction
+        count_shape(board, BLACK, point, 1)
+        count_shape(board, WHITE, point, 1)

@@ -38,14 +38,14 @@ MOST_NODES = 10**12
 DEEPEST = POINTS // 2 + 1
 TABLE_BITS = 16
 
-THREATS: list[Any] = [
+THREATS: tuple[Any, ...] = (
     ("fives", np.uint64, (2, DIRECTIONS, LINES)),  # points that make a five, as bits of each line
     ("fours", np.uint64, (DIRECTIONS, LINES)),  # points that make a four of the attacker
     ("five_lines", np.uint64, (2, DIRECTIONS)),  # lines that have such points
     ("four_lines", np.uint64, (DIRECTIONS,)),
     ("key", np.uint64),
     ("attacker", np.int32),
-]
+)
 PATH = np.dtype(
     [
         ("moves", np.int16, (POINTS,)),  # fours to try
@@ -153,7 +153,7 @@ def makes_four(threats: State, point: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def list_fours(threats: State, frame: State) -> None:
-    """List all points that make a four, each once, those of the longest-known directions first."""
+    """List all points that make a four, each once."""
     count = 0
     for direction in range(DIRECTIONS):
         lines = threats.four_lines[direction]
@@ -256,7 +256,9 @@ def attack(threats: State, path: np.ndarray, place: np.ndarray, failed: np.ndarr
 
 
 @njit(cache=True, nogil=True)
-def solve(threats: State, path: np.ndarray, place: np.ndarray, failed: np.ndarray, budget: int, stop: np.ndarray) -> int:
+def solve(
+    threats: State, path: np.ndarray, place: np.ndarray, failed: np.ndarray, budget: int, stop: np.ndarray
+) -> int:
     """Go on until the search is done or has taken `budget` more nodes; return its status.
 
     path    [DEEPEST]  the moves from the root to here, of dtype PATH
@@ -301,7 +303,7 @@ def search_fours(position: Position, nodes: int = 1_000_000, watch: Watch | None
     limit, watch = whole_number("nodes of a search for fours", nodes, 1, MOST_NODES), watch or Watch()
     if position.state["phase"] != PLAY:
         return Fours(None, True, 0)
-    board, threats = new_record([], game.size), new_record(THREATS, game.size)
+    board, threats = new_record((), game.size), new_record(THREATS, game.size)
     path, place = np.zeros(game.points // 2 + 2, PATH), np.zeros(4, np.int64)
     failed = np.zeros(1 << TABLE_BITS, np.uint64)
     key = np.uint64(lay_state(board[0], position.state))
