@@ -44,8 +44,8 @@ def played(start: Position, players: tuple[Choose, Choose]) -> Position:
 class Match:
     """Pairs of games from the same opening with colours swapped, advanced against baseline of a depth.
 
-    Advanced may take as long for a move as baseline has taken on average so far. Unless `strict`, what forced moves leave
-    unused may be spent later, an eighth of it at a time, so that the two take equally long on average at most. Time is
+    Advanced may take as long for a move as baseline has taken on average so far. Unless `strict`, what forced moves
+    leave unused may be spent later, an eighth of it at a time, so that on average it takes no longer. Time is
     processor time, since a clock on the wall says little where other work shares the machine: the limit is given in
     nodes, as many as advanced makes in that time.
     """

@@ -1,4 +1,4 @@
-"""The advanced player of Gomoku: its patterns against their definitions, its threats, and how it does against baseline."""
+"""The advanced player of Gomoku: its patterns against their definitions, its threats, and a match with baseline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,19 @@ from rookery.search.analysis import Analysis, Limits, Watch
 from rookery.search.gomoku_advanced import Search, search
 from rookery.search.gomoku_lines import new_record, point_of
 from rookery.search.gomoku_patterns import (
-    BOARD, FIVE, FOUR, NOTHING, OPEN_FOUR, OPEN_THREE, OPEN_TWO, PATTERNS, THREE, TWO, lay, put, take,
+    BOARD,
+    FIVE,
+    FOUR,
+    NOTHING,
+    OPEN_FOUR,
+    OPEN_THREE,
+    OPEN_TWO,
+    PATTERNS,
+    THREE,
+    TWO,
+    lay,
+    put,
+    take,
 )  # fmt: skip
 from support import random_walk
 
@@ -85,7 +97,7 @@ def test_a_board_that_stones_were_put_on_and_taken_from_is_the_same_as_a_new_one
                 put(used[0], i % 2, point)
             for i, point in reversed(list(enumerate(free))):
                 take(used[0], i % 2, point)
-            assert fresh.tobytes() == used.tobytes()
+            assert all(np.array_equal(fresh[name], used[name]) for name in fresh.dtype.names or ())
 
 
 def test_a_stone_put_on_a_board_leaves_what_a_new_board_has():
@@ -129,13 +141,13 @@ def test_against_an_open_three_all_that_stops_it_and_own_fours_are_looked_at():
         ...ooo...
         .........
         .........
-        o.xxx....
+        oxxx.....
         .........""")
     looked = Search(position, Limits(depth=2), Watch())
     assert looked.fours_first() is None
     moves = looked.frames[0]["moves"][: int(looked.frames[0]["count"])]
     names = {position.move_text(int(point_of(int(move)))) for move in moves}
-    assert names == {"B5", "C5", "G5", "H5"} | {"B2", "F2", "G2"}
+    assert names == {"B5", "C5", "G5", "H5"} | {"E2", "F2"}
 
 
 def test_a_win_by_fours_is_found_at_once():
