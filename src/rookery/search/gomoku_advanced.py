@@ -437,7 +437,7 @@ class Search:
         out, value = np.zeros(max(1, depth), np.int32), value_of(score)
         length = int(main_line(self.boards, self.table, self.setting[0], best, out)) if self.place[LEVEL] < 0 else 0
         line = Line(best, value, nodes, moves=tuple(int(move) for move in out[:length]) or (best,))
-        return Analysis(best, value, (line,), nodes, depth, abs(score) > SURE, note)
+        return Analysis(best, value, (line,), nodes, depth, False, note)  # some answers were not looked at
 
     def run(self) -> Analysis:
         """Deepen until a limit is reached, the game is decided or there is only one move."""

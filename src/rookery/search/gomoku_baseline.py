@@ -43,7 +43,7 @@ WIDTH = 20
 WIN, MOST = 1_000_000, 10_000_000
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
 LEVEL, NODES, DONE = 0, 1, 2  # what `place` holds
-SLICE = 20_000  # nodes between two looks at the outside world, a few milliseconds
+SLICE = 10_000  # nodes between two looks at the outside world, a few milliseconds
 DEEPEST = 30
 
 FRAME = np.dtype(
