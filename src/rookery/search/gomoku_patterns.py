@@ -1,0 +1,191 @@
+"""What a stone on each free point of a Gomoku board would make: the eyes of the advanced player. Freestyle.
+
+In one direction a stone makes one of eight patterns, told by the four points at each side of it:
+
+    FIVE        five stones in a row
+    OPEN_FOUR   two points would each make a five       FOUR   one point would
+    OPEN_THREE  a further stone makes an open four      THREE  a further stone makes a four
+    OPEN_TWO    a further stone makes an open three     TWO    a further stone makes a three
+
+Stones need not touch. The patterns of the four directions together are the point's shape, 3 bits each; a shape has a
+rank, which says what kind of threat it is, and a weight in the score of a position. Both are kept up to date as stones
+come and go: a stone changes one direction of the at most 32 free points that are near it in a line.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+
+from rookery.games.bits import Word, lowest_bit
+from rookery.games.gomoku_board import BLACK, DIRECTIONS, WHITE
+from rookery.games.rules import State
+from rookery.search.gomoku_lines import POINTS, flip_bits, is_free, key_of, lay_state
+
+NOTHING, TWO, OPEN_TWO, THREE, OPEN_THREE, FOUR, OPEN_FOUR, FIVE = range(8)
+SHAPES = 1 << 3 * DIRECTIONS
+(
+    IS_QUIET,
+    IS_THREE,
+    IS_OPEN_THREE,
+    IS_TWO_THREES,  # open threes in two directions
+    IS_FOUR,
+    IS_FOUR_AND_THREE,  # a four and an open three
+    IS_DOUBLE,  # an open four, or fours in two directions: wins unless the other side makes a five
+    IS_FIVE,
+) = range(8)
+RANKS = 8
+WEIGHTS = np.array([0, 1, 3, 4, 12, 16, 60, 100])  # of a pattern, in the score of a position
+CROSSING = {IS_TWO_THREES: 25, IS_FOUR_AND_THREE: 40}
+URGENCY = np.array([0, 2, 8, 10, 40, 60, 400, 2000])  # of a pattern, in the order of moves
+MIDDLE = uint64(4)
+NEAR = uint64(0x1FF)
+
+BOARD: tuple[Any, ...] = (
+    ("shape", np.int16, (2, POINTS)),
+    ("ranks", np.int32, (2, RANKS)),  # how many free points have a rank
+    ("weight", np.int32, (2,)),  # of all free points
+    ("key", np.uint64),
+)
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def pattern_table() -> np.ndarray:
+    """Tabulate what a stone makes in one direction.
+
+    The index holds the eight nearest points, own stones in the upper byte, the other colour's in the lower one; an edge
+    is a stone of both.
+    """
+    words = np.arange(1 << 16)
+    stones, free = words >> 8 & ~words & 255, ~(words >> 8 | words) & 255
+    row, room = with_middle(stones) | 16, with_middle(free)
+    windows = [31 << first for first in range(5)]
+    completions = np.zeros(1 << 16, np.int64)
+    for place in range(9):
+        point = 1 << place
+        completions += np.any([window & ~row == point for window in windows], 0) & (room & point > 0)
+    table = np.choose(np.minimum(completions, 2), [NOTHING, FOUR, OPEN_FOUR])
+    table[np.any([row & window == window for window in windows], 0)] = FIVE
+    for half_open in (THREE, TWO):  # each made by one stone less than what comes two numbers after
+        found = np.zeros(1 << 16, np.int64)
+        for place in range(8):
+            after = table[words | 256 << place] - 2
+            better = (free >> place & 1 > 0) & ((after == half_open) | (after == half_open + 1))
+            found = np.where(better, np.maximum(found, after), found)
+        table = np.where(table == NOTHING, found, table)
+    return table.astype(np.uint8)
+
+
+def with_middle(bits: np.ndarray) -> np.ndarray:
+    """Make room for the point itself between four bits and four."""
+    return bits & 15 | (bits & 240) << 1
+
+
+def rank_of(patterns: tuple[int, ...]) -> int:
+    """Return the kind of threat that four patterns make together."""
+    fours, threes = patterns.count(FOUR), patterns.count(OPEN_THREE)
+    if FIVE in patterns:
+        return IS_FIVE
+    if OPEN_FOUR in patterns or fours > 1:
+        return IS_DOUBLE
+    if fours:
+        return IS_FOUR_AND_THREE if threes else IS_FOUR
+    if threes:
+        return IS_TWO_THREES if threes > 1 else IS_OPEN_THREE
+    return IS_THREE if THREE in patterns else IS_QUIET
+
+
+PATTERNS = pattern_table()
+ALL_SHAPES = [patterns[::-1] for patterns in product(range(8), repeat=DIRECTIONS)]
+RANK = np.array([rank_of(patterns) for patterns in ALL_SHAPES], np.int8)
+WEIGHT = np.array([WEIGHTS[list(patterns)].sum() + CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES])
+ORDER = np.array([URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES])
+
+
+# ---- a board that keeps the shapes ---------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def nearest(line: Word, bit: int) -> Word:
+    """Return the four bits at each side of a bit of a line, without the bit itself."""
+    window = line >> (uint64(bit) - MIDDLE)
+    return (window & uint64(15)) | ((window >> uint64(1)) & uint64(240))
+
+
+@njit(cache=True, nogil=True)
+def count_shape(board: State, colour: int, point: int, sign: int) -> None:
+    """Count the shape of a free point in (sign 1) or out (sign -1)."""
+    shape = board.shape[colour, point]
+    board.ranks[colour, RANK[shape]] += sign
+    board.weight[colour] += sign * WEIGHT[shape]
+
+
+@njit(cache=True, nogil=True)
+def set_pattern(board: State, colour: int, point: int, direction: int, pattern: int) -> None:
+    """Change one direction of a free point's shape."""
+    old = board.shape[colour, point]
+    new = (old & ~(7 << 3 * direction)) | (pattern << 3 * direction)
+    if new != old:
+        board.shape[colour, point] = new
+        board.ranks[colour, RANK[old]] -= 1
+        board.ranks[colour, RANK[new]] += 1
+        board.weight[colour] += WEIGHT[new] - WEIGHT[old]
+
+
+@njit(cache=True, nogil=True)
+def look_again(board: State, point: int, direction: int) -> None:
+    """Bring the free points near a point up to date in one direction."""
+    line, middle = board.line[point, direction], board.shift[point, direction]
+    black, white = board.lines[BLACK, direction, line], board.lines[WHITE, direction, line]
+    free = (~(black | white) >> (uint64(middle) - MIDDLE)) & NEAR & ~(uint64(1) << MIDDLE)
+    while free:
+        steps = lowest_bit(free) - 4
+        free &= free - uint64(1)
+        other = point + steps * board.step[direction]
+        ours, theirs = nearest(black, middle + steps), nearest(white, middle + steps)
+        set_pattern(board, BLACK, other, direction, PATTERNS[(ours << uint64(8)) | theirs])
+        set_pattern(board, WHITE, other, direction, PATTERNS[(theirs << uint64(8)) | ours])
+
+
+@njit(cache=True, nogil=True)
+def put(board: State, colour: int, point: int) -> None:
+    """Put a stone on a free point."""
+    count_shape(board, BLACK, point, -1)
+    count_shape(board, WHITE, point, -1)
+    flip_bits(board, colour, point)
+    board.key ^= key_of(colour, point)
+    for direction in range(DIRECTIONS):
+        look_again(board, point, direction)
+
+
+@njit(cache=True, nogil=True)
+def take(board: State, colour: int, point: int) -> None:
+    """Take the last stone away again; the shape its point had is still kept."""
+    flip_bits(board, colour, point)
+    board.key ^= key_of(colour, point)
+    for direction in range(DIRECTIONS):
+        look_again(board, point, direction)
+    count_shape(board, BLACK, point, 1)
+    count_shape(board, WHITE, point, 1)
+
+
+@njit(cache=True, nogil=True)
+def lay(board: State, state: State) -> None:
+    """Put the stones of a state of the game on an empty board, and find the shapes of its points."""
+    board.key = lay_state(board, state)
+    for point in range(state.size * state.size):
+        if not is_free(board, point):
+            continue
+        for direction in range(DIRECTIONS):
+            line, bit = board.line[point, direction], board.shift[point, direction]
+            black = nearest(board.lines[BLACK, direction, line], bit)
+            white = nearest(board.lines[WHITE, direction, line], bit)
+            board.shape[BLACK, point] |= PATTERNS[(black << uint64(8)) | white] << 3 * direction
+            board.shape[WHITE, point] |= PATTERNS[(white << uint64(8)) | black] << 3 * direction
+        count_shape(board, BLACK, point, 1)
+        count_shape(board, WHITE, point, 1)
