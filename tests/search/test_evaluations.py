@@ -137,6 +137,18 @@ def test_only_repetition_and_idleness_end_chess_by_history():
     assert not ended_by_history(mate.state)
 
 
+def test_gomoku_counts_the_groups_of_the_side_to_move():
+    game = load("gomoku")
+    position = game.start()
+    for move in ("H8", "A1", "H9", "C1", "H10", "E1"):
+        position.play(move)
+    black = evaluate(position.state)  # an open three
+    assert black == UNIT * 6000 // 16000
+    position.play("O15")
+    assert evaluate(position.state) == -black
+    assert evaluate(load("gomoku:opening=swap2").start().state) == 0
+
+
 # ---- games from elsewhere ------------------------------------------------------------------------
 
 

@@ -21,8 +21,10 @@ from rookery.benchmarks.rules import Timed, example_game
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.position import Position
-from rookery.search import alphabeta, dag
+from rookery.search import alphabeta, dag, gomoku_advanced, gomoku_baseline
 from rookery.search.analysis import Analysis, Limits
+from rookery.search.gomoku_vcf import search_fours
+from rookery.search.solve import domineering
 from rookery.search.trees import Trees, TreeSettings
 
 INPUTS, HIDDEN, OUTPUTS = 84, 64, 8
@@ -190,9 +192,39 @@ def other_measures() -> list[Measure]:
     ]
 
 
+def gomoku_measures() -> list[Measure]:
+    """Measure the Gomoku agents on positions of several stones, and the search for fours."""
+    from rookery.benchmarks.alphabeta import random_position
+
+    positions = [random_position("gomoku", stones, seed) for stones in (4, 10, 20) for seed in range(4)]
+    far_threes = "/".join("ooxxx..o..ooxxx..o.." if row % 5 == 0 else "." * 20 for row in range(20))
+    many_fours = load("gomoku:size=20").position(f"{far_threes} b - -")
+
+    def moves_by(search: Callable[..., Analysis]) -> Timed:
+        def work() -> int:
+            return len([search(position, Limits(depth=6)) for position in positions])
+
+        work()
+        return timed(work)
+
+    search_fours(many_fours, 10)
+    return [
+        Measure("gomoku 15x15, baseline to depth 6", "moves", moves_by(gomoku_baseline.search)),
+        Measure("gomoku 15x15, advanced to depth 6", "moves", moves_by(gomoku_advanced.search)),
+        Measure("gomoku 20x20, fours without a win", "nodes", timed(lambda: search_fours(many_fours).nodes)),
+    ]
+
+
+def solver_measures() -> list[Measure]:
+    """Measure the exact solver of Domineering."""
+    domineering.solve_board(4, 4)
+    solved = timed(lambda: domineering.solve_board(7, 7).nodes)
+    return [Measure("domineering 7x7, solved for both starters", "nodes", solved)]
+
+
 def all_measures() -> list[Measure]:
     """Compile and list everything there is to measure."""
-    return [*tree_measures(), *other_measures()]
+    return [*tree_measures(), *other_measures(), *gomoku_measures(), *solver_measures()]
 
 
 def bench_search(measures: list[Measure], rounds: int, tick: Callable[[], None]) -> list[Row]:

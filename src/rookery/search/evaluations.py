@@ -34,6 +34,7 @@ WIN = UNIT + 10_000  # more than any search is deep
 HOMES = {  # rules -> the module that supplies what belongs to them, imported when first asked
     "rookery.games.chess": "rookery.search.evaluation_chess",
     "rookery.games.domineering": "rookery.search.evaluation_domineering",
+    "rookery.games.gomoku": "rookery.search.evaluation_gomoku",
     "rookery.games.pylos": "rookery.search.evaluation_pylos",
     "rookery.games.texas42": "rookery.search.evaluation_texas42",
 }

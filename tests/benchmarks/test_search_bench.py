@@ -1,0 +1,50 @@
+"""The bench of searches measures whole searches, and divides what was done by the time it took."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rookery import load
+from rookery.benchmarks import search as bench
+from rookery.benchmarks.search import Measure, Perceptron, asking_perceptron, bench_search, one_core, without_network
+from rookery.benchmarks.tables import search_table
+from rookery.search.trees import TreeSettings
+from support import CONNECT_FOUR
+
+
+def test_all_simulations_are_counted(monkeypatch):
+    monkeypatch.setattr(bench, "TREES", 4)
+    game = load(CONNECT_FOUR)
+    assert asking_perceptron(game, TreeSettings(simulations=20))() == 80
+    assert asking_perceptron(game, TreeSettings(simulations=20, gumbel=7))() == 80
+    assert without_network(game, 10, 3)() == 30
+
+
+def test_the_perceptron_has_the_shape_of_the_peer():
+    game = load(CONNECT_FOUR)
+    network = Perceptron(game)
+    assert (network.first.shape, network.second.shape) == ((84, 64), (64, 8))
+    logits, values = network(game.start().observe().reshape(1, -1))
+    assert logits.shape == (1, 7)
+    assert -1 < values[0] < 1
+
+
+def test_medians_and_ratios_are_of_the_rounds():
+    speeds = iter([(10, 1.0), (100, 10.0), (30, 1.0), (90, 9.0), (20, 1.0), (50, 5.0)])
+    ticks: list[int] = []
+    take = lambda: next(speeds)  # noqa: E731
+    (row,) = bench_search([Measure("x", "moves", take, take)], 3, lambda: ticks.append(1))
+    assert len(ticks) == 3
+    assert (row.speed, row.low, row.high, row.peer) == (20, 10, 30, 10)
+    assert row.as_dict()["against_peer"] == 2
+    assert search_table([row]).row_count == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not let us choose cores")
+def test_a_measurement_keeps_to_one_core_and_gives_the_others_back():
+    before = os.sched_getaffinity(0)
+    with one_core():
+        assert len(os.sched_getaffinity(0)) == 1
+    assert os.sched_getaffinity(0) == before
