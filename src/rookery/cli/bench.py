@@ -56,6 +56,7 @@ def bench_rules(
 
 @bench.command("search")
 def bench_searches(
+    device: Annotated[Device, Option(help="cuda measures tree search on the card beside the CPU")] = Device.cpu,
     rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
     as_json: JsonOption = False,
 ) -> None:
@@ -63,21 +64,25 @@ def bench_searches(
 
     rookery bench search
 
-    rookery bench search --rounds 11 --json
+    rookery bench search --device cuda --rounds 11 --json
     """
     from rookery.benchmarks.machine import describe as describe_machine
     from rookery.benchmarks.search import all_measures, bench_search
     from rookery.benchmarks.tables import search_table
     from rookery.terminal import err, out, progress_bar, waiting
 
+    if device is Device.cuda:
+        from rookery.benchmarks.search_cuda import card_measures
     with waiting(lambda: "compiling the searches for this machine; next time they come from the cache"):
-        measures = all_measures()
+        measures = [*(card_measures() if device is Device.cuda else ()), *all_measures()]
     with progress_bar() as progress:
         task = progress.add_task("searches", total=rounds, note="")
         rows = bench_search(measures, rounds, lambda: progress.advance(task))
     machine = describe_machine()
     if as_json:
-        print_json({"machine": machine, "rounds": rounds, "search": [row.as_dict() for row in rows]})
+        print_json(
+            {"machine": machine, "device": device.value, "rounds": rounds, "search": [row.as_dict() for row in rows]}
+        )
         return
     out.print(search_table(rows))
     err.print(f"medians of {rounds} rounds on {machine['cpu']}, {machine['cores']} cores", style="dim")

@@ -183,6 +183,11 @@ class Trees:
         `streams` number the games, so that each draws its own noise; 0, 1, ... if not given. `plies` is the number of
         plies already played, for the temperature.
         """
+        self.put(positions, streams, plies)
+        self.again(forget_all=True)
+
+    def put(self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int = 0) -> None:
+        """Put new positions at the roots."""
         if len(positions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
         for b, position in enumerate(positions):
@@ -191,7 +196,6 @@ class Trees:
             self.arrays.roots[b] = position.state
             tree = self.arrays.trees[b]
             tree["stream"], tree["ply"], tree["search"] = b if streams is None else streams[b], plies, 0
-        self.again(forget_all=True)
 
     def again(self, forget_all: bool = False) -> None:
         """Begin another search from the present roots, keeping what is known."""

@@ -18,7 +18,7 @@ from rookery.search import warps
 from rookery.search.cuda import cuda, require_card
 from rookery.search.records import at
 from rookery.search.tree_arrays import SEARCHING, Arrays, tree_of
-from rookery.search.tree_keep import begin, play_on
+from rookery.search.tree_keep import begin, clear, play_on
 from rookery.search.tree_root import choose
 from rookery.search.tree_settings import TreeSettings
 from rookery.search.tree_walk import back_up, gather, observe_leaves
@@ -53,11 +53,14 @@ def step_on_card(a: Any, kind: Any, observations: Any, moves: Any) -> None:
 
 
 @cuda.jit(cache=True)
-def begin_on_card(a: Any, budgets: Any) -> None:
-    """Begin a search in every tree, keeping what is known."""
+def begin_on_card(a: Any, budget: Any, forget: Any) -> None:
+    """Begin a search in every tree, from nothing or from what is known."""
     b = cuda.grid(1)
     if b < a.trees.shape[0]:
-        begin(tree_of(a, b), budgets[b])
+        t = tree_of(a, b)
+        if forget:
+            clear(t)
+        begin(t, budget)
 
 
 @cuda.jit(cache=True)
@@ -89,18 +92,23 @@ class TreesOnCard:
         self.actions = cuda.device_array(trees, np.int32)
         self.warps = (-(-trees // WARPS),), (LANES, WARPS)
         self.threads = (-(-trees // LANES),), (LANES,)
-        self.arrays = Arrays(*(cuda.to_device(array) for array in self.host.arrays))
+        self.arrays = Arrays(*(cuda.device_array(array.shape, array.dtype) for array in self.host.arrays))
+        self.copy("options", "leaves", "logits", "values")
+
+    def copy(self, *names: str) -> None:
+        """Copy some arrays to the card; nodes and edges are made there."""
+        for name in names:
+            getattr(self.arrays, name).copy_to_device(getattr(self.host.arrays, name))
 
     def begin(self, positions: Sequence[Position]) -> None:
         """Put positions at the roots, forgetting all trees, and begin a search of each."""
-        self.host.begin(positions)
-        for array, source in zip(self.arrays, self.host.arrays, strict=True):
-            array.copy_to_device(source)
+        self.host.put(positions)
+        self.copy("roots", "trees")
+        self.again(forget=True)
 
-    def again(self, stream: Any = 0) -> None:
-        """Begin another search from the present roots, keeping what is known."""
-        budgets = cuda.to_device(np.full(self.count, self.settings.simulations, np.int32))
-        begin_on_card[(*self.threads, stream)](self.arrays, budgets)
+    def again(self, forget: bool = False, stream: Any = 0) -> None:
+        """Begin another search from the present roots, keeping what is known unless told to forget it."""
+        begin_on_card[(*self.threads, stream)](self.arrays, np.int32(self.settings.simulations), forget)
 
     def run_even(self, rounds: int, stream: Any = 0) -> None:
         """Search with every position judged as even, by the weights that lie in the arrays' logits."""
