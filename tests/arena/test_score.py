@@ -137,6 +137,18 @@ def test_one_pair_tells_nothing_certain():
     assert Score(()).interval == (0.0, 1.0)
 
 
+def test_every_match_of_few_pairs_has_an_interval_around_its_score():
+    games = ((0.0, 0.0), (0.0, 0.5), (0.5, 0.5), (0.5, 1.0), (1.0, 1.0))
+    for number in (1, 2, 3, 4):
+        for pairs in itertools.combinations_with_replacement(games, number):
+            score = Score(pairs)
+            low, high = score.interval
+            assert 0.0 <= low <= score.score <= high <= 1.0
+            assert (low == 0.0) == (number == 1 or score.score == 0.0)
+            assert (high == 1.0) == (number == 1 or score.score == 1.0)
+            assert 0.0 <= score.superiority <= 1.0
+
+
 def test_both_players_see_the_same_match():
     pairs = ((1.0, 0.5), (0.0, 0.5), (1.0, 1.0), (0.0, 1.0), (0.5, 0.5))
     one, other = Score(pairs), Score(tuple((1 - a, 1 - b) for a, b in pairs))
