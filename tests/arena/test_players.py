@@ -12,7 +12,7 @@ from arena.scripted import command, turn_at
 from games.slow_texas42 import random_hand
 from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
-from rookery.arena.player import Player, turn_of
+from rookery.arena.player import turn_of
 from rookery.arena.players import KINDS, make_player
 from rookery.arena.searching import SearchPlayer
 from rookery.arena.tables import gains_from_many
