@@ -12,6 +12,7 @@ from arena.scripted import command, turn_at
 from games.slow_texas42 import random_hand
 from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
+from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import turn_of
 from rookery.arena.players import KINDS, make_player
 from rookery.arena.searching import SearchPlayer
@@ -99,6 +100,19 @@ def test_a_search_takes_all_that_its_players_may_set(name):
     position = game.start()
     position.play(int(position.legal()[3]))
     assert player.choose(turn_at(position)).action in position.legal()
+
+
+def test_a_match_of_searches_does_not_depend_on_how_many_threads_play_it():
+    game = load("domineering:rows=4,cols=4")
+
+    def moves(first, second, threads):
+        settings = MatchSettings(games=6, threads=threads, seed=5)
+        match = play_match(game, lambda: make_player(first, game), lambda: make_player(second, game), settings)
+        assert set(match.reasons) == {"end by the rules"}
+        return [match.records[number].actions for number in range(6)]
+
+    for first, second in (("mcts:sims=30", "rave:sims=30"), ("alphabeta:depth=2", "greedy")):
+        assert moves(first, second, threads=1) == moves(first, second, threads=3)
 
 
 # ---- who sees what -------------------------------------------------------------------------------
