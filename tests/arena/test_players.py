@@ -106,10 +106,10 @@ def test_a_match_of_searches_does_not_depend_on_how_many_threads_play_it():
     game = load("domineering:rows=4,cols=4")
 
     def moves(first, second, threads):
-        settings = MatchSettings(games=6, threads=threads, seed=5)
+        settings = MatchSettings(games=4, threads=threads, seed=5)
         match = play_match(game, lambda: make_player(first, game), lambda: make_player(second, game), settings)
         assert set(match.reasons) == {"end by the rules"}
-        return [match.records[number].actions for number in range(6)]
+        return [match.records[number].actions for number in range(4)]
 
     for first, second in (("mcts:sims=30", "rave:sims=30"), ("alphabeta:depth=2", "greedy")):
         assert moves(first, second, threads=1) == moves(first, second, threads=3)
