@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from arena import stored
 from arena.fakes import (
     FAILURES,
     Batched,
@@ -259,7 +260,7 @@ def test_a_player_that_fails_loses_that_game_with_the_reason_and_the_match_goes_
     assert len(match.records) == 8
     assert match.score.losses == 8
     assert all(reason.startswith(FAILURES[how]) for reason in match.reasons)
-    assert all(record.payoff in (1.0, -1.0) for record in match.records.values())
+    assert all(record.payoff == 2 * record.score - 1 for record in match.records.values())
 
 
 def test_only_the_game_that_fails_is_lost_when_many_are_chosen_together():
@@ -434,6 +435,36 @@ def test_clocks_count_a_players_own_time_only():
     assert seconds is None  # a player shares out its clock for itself
 
 
+def test_every_seat_has_a_clock():
+    keeper = Keeper()
+    played("texas42", lambda: keeper, Seeded, games=2, time_control=TimeControl(60))
+    assert {len(turn.clock) for turn in keeper.turns} == {4}
+    assert {turn.position.mover for turn in keeper.turns} == {0, 1, 2, 3}
+
+
+def test_time_is_told_a_move_and_for_the_right_player():
+    even = stored.record(0, seconds=(3.0, 8.0), moves=("a",) * 5, actions=(0,) * 5, opening=1)
+    odd = stored.record(1, seconds=(10.0, 5.0), moves=("a",) * 7, actions=(0,) * 7, opening=3)
+    match = Match(load(SMALL), ("A", "B"), MatchSettings(games=2), "random:1")
+    for one in (even, odd):
+        match.add(one)
+    assert [match.seconds_a_move(side) for side in (0, 1)] == [(3 + 5) / 4, (8 + 10) / 4]
+
+
+def test_time_spent_on_many_games_is_shared_among_them():
+    class Unhurried(Batched):
+        name = "unhurried"
+
+        def choose_many(self, turns):
+            time.sleep(0.02)
+            return super().choose_many(turns)
+
+    begun = time.perf_counter()
+    match = played(SMALL, Unhurried, Batched, games=20)
+    spent = time.perf_counter() - begun
+    assert 0.02 < sum(sum(record.seconds) for record in match.records.values()) < spent
+
+
 def test_players_that_choose_together_are_asked_one_by_one_under_a_clock():
     batched = Batched()
     match = played(SMALL, lambda: batched, Seeded, games=4, time_control=TimeControl(60))
@@ -480,15 +511,20 @@ def test_an_interrupt_stops_players_that_think():
 
 
 def test_an_answer_given_because_of_the_stop_is_no_move():
+    thinking = threading.Event()
+
     class Startled(Slow):
         name = "startled"
 
         def choose(self, turn):
+            if self.seconds:
+                thinking.set()
             super().choose(turn)
             return None if turn.stop[0] else Seeded.choose(self, turn)
 
     def finished(match, record):
         if not match.interrupted:
+            assert thinking.wait(30)
             match.interrupted = True
             raise KeyboardInterrupt
 

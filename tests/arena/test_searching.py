@@ -130,6 +130,14 @@ def test_greedy_wins_at_once_and_asks_nobody(module):
     assert CALLS == []
 
 
+def test_a_move_that_ends_the_game_in_a_draw_is_no_win():
+    position = load("chess").position("4k3/8/8/8/8/8/4p3/4K3 w - - 0 1")
+    after = position.copy()
+    after.play("e1e2")
+    assert after.over
+    assert winning_moves(position) == []
+
+
 def test_greedy_plays_what_the_search_finds_where_nothing_wins(module):
     position = load("domineering:rows=4,cols=4").start()
     player = GreedyPlayer(module, Limits(depth=1), Limits(), {"random_ties": True}, ("seed",))
