@@ -112,6 +112,7 @@ def test_an_engine_that_goes_wrong_at_the_start_loses_with_its_first_move_only(p
     assert all_gone(pids)
     with pytest.raises(PlayerFailed, match=AT_THE_START[how]):
         players[0].choose(turn_at(position))
+    assert len(processes(pids)) == 1  # it is not tried again on the clock
 
 
 @pytest.mark.parametrize("protocol", GAMES)

@@ -131,6 +131,17 @@ def test_one_side_may_choose_together_while_the_other_plays_on_threads():
     assert [replace(r, players=("", "")) for r in essence(mixed)] == plain
 
 
+def test_a_side_that_plays_on_threads_has_a_player_for_each_and_no_more():
+    made = []
+
+    def maker():
+        made.append(Seeded())
+        return made[-1]
+
+    played(SMALL, Batched, maker, games=20, threads=3, at_once=10)
+    assert len(made) == 3
+
+
 def test_a_player_is_used_by_one_thread_at_a_time():
     match = played(SMALL, Crowded, Crowded, games=20, threads=4)
     assert set(match.reasons) == {"end by the rules"}
