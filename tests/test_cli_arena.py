@@ -97,6 +97,8 @@ def test_a_test_that_is_decided_says_so(tmp_path, match):
         (["match", "random", "random", "--game", SMALL, "--opening", "nothing"], "nor a file"),
         (["match", "random", "random", "--game", SMALL, "--ledger", "/proc/l"], "the ledger /proc/l cannot be opened"),
         (["match", "random", "random", "--game", SMALL, "--threads", "0"], "threads must be"),
+        (["match", "random", "random", "--game", SMALL, "--tc", ""], "time control '' should read SECONDS+INCREMENT"),
+        (["match", "random", "random", "--game", SMALL, "--opening", ""], "the openings '' are neither random:N"),
         (["ratings", "pylos", "--ledger", "/no/ledger"], "there is no ledger /no/ledger"),
         (["export", "pylos", "--ledger", "/no/ledger"], "there is no ledger /no/ledger"),
         (["export", "pylos", "--format", "xml"], "xml"),

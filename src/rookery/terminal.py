@@ -11,19 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.status import Status
 
-from rookery.arena.player import Choice, Player
-from rookery.arena.players import make_player, turn_of
+from rookery.arena.player import Choice, Player, shown_to, turn_of, turn_seed
+from rookery.arena.players import make_player
 from rookery.errors import BadInput
 from rookery.games import cache
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.position import Action, Position, Seat
-from rookery.games.rng import random_bits
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -76,7 +74,7 @@ def prepared(spec: str, *uses: str) -> Game:
     return game
 
 
-def progress_bar() -> Progress:
+def progress_bar(shown: bool = True) -> Progress:
     """Make a progress bar with time left, and a note beside it for the rate, on standard error."""
     return Progress(
         SpinnerColumn(),
@@ -87,6 +85,7 @@ def progress_bar() -> Progress:
         TextColumn("{task.fields[note]}"),
         console=err,
         transient=True,
+        disable=not shown,
     )
 
 
@@ -151,9 +150,14 @@ def waiting_text(name: str) -> Callable[[], str]:
 
 def chosen_by(player: Player, start: Position, position: Position, moves: Sequence[Action], seed: int) -> Choice:
     """Ask a player for a move."""
-    seed = int(random_bits(seed, 0, len(moves)) >> np.uint64(1))
     with compiling_announced(player.name):
-        return player.choose(turn_of(player, start, position, moves, seed=seed))
+        return player.choose(turn_of(player, start, position, moves, seed=turn_seed(seed, 0, len(moves))))
+
+
+def begin_game(player: Player, start: Position, seat: Seat) -> None:
+    """Tell a player that a game begins."""
+    with compiling_announced(player.name):
+        player.new_game(shown_to(player, start, seat), seat)
 
 
 def parse_seat(game: Game, text: str) -> Seat | None:
@@ -173,7 +177,7 @@ def watch(position: Position, players: Sequence[Player], seed: int, delay: float
     moves: list[Action] = []
     seated = [players[game.teams[seat] % len(players)] for seat in range(game.seats)]
     for seat, player in enumerate(seated):
-        player.new_game(start if player.sees_all else start.seen_by(seat), seat)
+        begin_game(player, start, seat)
     out.print(describe(position), markup=False)
     while not position.over:
         seat = position.mover
@@ -205,7 +209,7 @@ class Session:
         game = self.position.game
         for seat in range(game.seats):
             if seat != self.seat:
-                self.player.new_game(self.start if self.player.sees_all else self.start.seen_by(seat), seat)
+                begin_game(self.player, self.start, seat)
         out.print(f"You are {game.seat_name(self.seat)}. Type {HELP}.", markup=False)
         self.show()
         while not self.position.over:

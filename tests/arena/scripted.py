@@ -7,8 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from rookery.arena.player import Player, Turn
-from rookery.arena.players import turn_of
+from rookery.arena.player import Player, Turn, turn_of
 from rookery.arena.texts import quoted_word
 from rookery.games.position import Position
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import pytest
 
 from arena.scripted import command, ends_soon, is_there, play_out, turn_at
 from rookery import BadInput, load
+from rookery.arena.clocks import TimeControl
+from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import Player, PlayerFailed
 from rookery.arena.players import make_player
 
@@ -75,6 +78,31 @@ def test_an_engine_that_goes_wrong_at_a_move_gives_the_game_up_and_is_gone(proto
 
 
 @pytest.mark.parametrize("protocol", GAMES)
+@pytest.mark.parametrize(
+    ("how", "time_control"), [("die", None), ("nonsense", TimeControl(60)), ("hang", TimeControl(60))]
+)
+def test_a_match_goes_on_after_each_game_that_an_engine_gives_up(protocol, how, time_control, tmp_path):
+    game = load(GAMES[protocol])
+    bad = f"{protocol}:{command('bad', protocol, 0, how, tmp_path / 'pids')},{TIMES}"
+    settings = MatchSettings(games=4, threads=2, opening="random:0", time_control=time_control)
+    match = play_match(game, lambda: make_player(bad, game), lambda: make_player("random", game), settings)
+    assert (match.score.losses, len(match.records)) == (4, 4)
+    for record in match.records.values():
+        assert re.search(AT_A_MOVE[how], record.reason)
+        assert record.reason.startswith(bad)
+    assert len(processes(tmp_path / "pids")) == 4
+    assert all_gone(tmp_path / "pids")
+
+
+def test_an_illegal_move_is_told_as_the_engine_wrote_it(tmp_path):
+    bad, _ = players_of("uci", 1, "stop_reading", tmp_path / "pids")
+    position = load("chess").position("4k3/8/8/8/8/P7/P7/4K3 w - - 0 1")  # the target is an own man, as in castling
+    with pytest.raises(PlayerFailed, match="it answered 'bestmove a2a3', move 'a2a3' is not legal"):
+        bad.choose(turn_at(position))
+    bad.close()
+
+
+@pytest.mark.parametrize("protocol", GAMES)
 @pytest.mark.parametrize("how", AT_THE_START)
 def test_an_engine_that_goes_wrong_at_the_start_loses_with_its_first_move_only(protocol, how, tmp_path):
     pids = tmp_path / "pids"
@@ -84,6 +112,7 @@ def test_an_engine_that_goes_wrong_at_the_start_loses_with_its_first_move_only(p
     assert all_gone(pids)
     with pytest.raises(PlayerFailed, match=AT_THE_START[how]):
         players[0].choose(turn_at(position))
+    assert len(processes(pids)) == 1  # it is not tried again on the clock
 
 
 @pytest.mark.parametrize("protocol", GAMES)

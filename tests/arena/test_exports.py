@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import chess.pgn
@@ -103,6 +104,8 @@ def test_failures_have_pgns_words_for_them():
     for how, word in ((give_up, "abandoned"), (play_taken, "rules infraction")):
         game, games = games_of("chess", first=lambda how=how: Failing(how), games=2)
         assert {one.headers["Termination"] for one in read_pgn(exported(game, games, "pgn"))} == {word}
+    late = [replace(one, reason=f"{one.players[0]}: lost on time: 2.00 s for a move with 1.00 s left") for one in games]
+    assert {one.headers["Termination"] for one in read_pgn(exported(game, late, "pgn"))} == {"time forfeit"}
 
 
 def test_strange_names_survive_in_pgn():

@@ -33,6 +33,13 @@ def test_a_cell_is_as_warm_as_all_moves_that_touch_it():
     }
 
 
+def test_the_warmest_cell_is_1():
+    position = load("domineering:rows=3,cols=3").start()
+    lines = [Line(position.action("a1-a2"), 0, visits=30), Line(position.action("c1-c2"), 0, visits=10)]
+    warmth = heat(position, analysis(*lines))
+    assert (warmth[0, 0, 0], warmth[0, 0, 2]) == (1.0, pytest.approx(1 / 3))
+
+
 def test_a_game_without_a_grid_has_no_warm_cells():
     assert heat(load("texas42").start(1), analysis(Line(0, 0.1, visits=3))) == {}
 

@@ -36,6 +36,17 @@ def test_a_game_is_told_move_by_move_and_the_next_begins_anew(tmp_path):
     assert words[-1] == "END"
 
 
+def test_a_board_that_does_not_follow_from_the_last_is_told_whole(tmp_path):
+    game, log = load("gomoku:size=7"), tmp_path / "log"
+    player = good(game, log)
+    for first in ("D4", "C3"):  # each time one stone of the other colour is new, but the second time others are gone
+        position = game.start()
+        position.play(first)
+        player.choose(turn_at(position, (game.start().action(first),), game.start()))
+    player.close()
+    assert without_infos(heard(log)) == ["ABOUT", "START 7", "TURN 3,3", "START 7", "BOARD", "2,2,2", "DONE", "END"]
+
+
 def test_rules_time_and_memory_are_told_once_and_what_is_left_with_each_move(tmp_path):
     game, log = load("gomoku:size=7,rule=renju"), tmp_path / "log"
     player = good(game, log, options=",memory=3,info.surprise=1")

@@ -44,6 +44,12 @@ def test_a_stored_game_comes_back_the_same(tmp_path):
         assert ledger.count() == {("pylos", 1): 3}
 
 
+def test_what_is_stored_is_on_the_disk(tmp_path):
+    with Ledger(tmp_path / "l") as ledger:
+        assert ledger.connection.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
+        assert ledger.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
 def test_a_game_is_stored_once(tmp_path):
     with Ledger(tmp_path / "l") as ledger:
         ledger.store([record(0)])
@@ -217,6 +223,11 @@ def test_the_path_comes_from_the_environment(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/home/somebody")
     assert default_path() == Path("/home/somebody/.local/share/rookery/ledger.sqlite")
+
+
+def test_the_score_of_who_begins_is_that_of_its_team():
+    assert [record(first_team=team, score=1.0).first_score for team in (0, 1)] == [1.0, 0.0]
+    assert [record(score=1.0).score_of(team) for team in (0, 1)] == [1.0, 0.0]
 
 
 def test_a_record_that_cannot_be_is_refused():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from dataclasses import replace
@@ -9,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from arena import stored
 from arena.fakes import (
     FAILURES,
     Batched,
@@ -127,6 +129,17 @@ def test_one_side_may_choose_together_while_the_other_plays_on_threads():
     plain = [replace(r, players=("", "")) for r in essence(played(SMALL, Seeded, Seeded, games=16, seed=4))]
     mixed = played(SMALL, Batched, Crowded, games=16, seed=4, threads=4)
     assert [replace(r, players=("", "")) for r in essence(mixed)] == plain
+
+
+def test_a_side_that_plays_on_threads_has_a_player_for_each_and_no_more():
+    made = []
+
+    def maker():
+        made.append(Seeded())
+        return made[-1]
+
+    played(SMALL, Batched, maker, games=20, threads=3, at_once=10)
+    assert len(made) == 3
 
 
 def test_a_player_is_used_by_one_thread_at_a_time():
@@ -258,7 +271,7 @@ def test_a_player_that_fails_loses_that_game_with_the_reason_and_the_match_goes_
     assert len(match.records) == 8
     assert match.score.losses == 8
     assert all(reason.startswith(FAILURES[how]) for reason in match.reasons)
-    assert all(record.payoff in (1.0, -1.0) for record in match.records.values())
+    assert all(record.payoff == 2 * record.score - 1 for record in match.records.values())
 
 
 def test_only_the_game_that_fails_is_lost_when_many_are_chosen_together():
@@ -296,6 +309,66 @@ def test_a_player_that_cannot_begin_loses():
     match = played(SMALL, Dead, Seeded, games=4)
     assert match.score.losses == 4
     assert dict(match.reasons) == {"dead: no such program": 4}
+
+
+def refuse(turn):
+    raise BadInput("I cannot search this position")
+
+
+def refuse_to_begin(start, seat):
+    raise BadInput("no option 'Hash'")
+
+
+@pytest.mark.parametrize("kind", [Seeded, Batched])
+@pytest.mark.parametrize(("what", "how"), [("choose", refuse), ("new_game", refuse_to_begin)])
+def test_what_a_person_can_mend_is_no_loss_but_ends_the_match(kind, what, how):
+    def refusing():
+        player = kind()
+        setattr(player, what, how)
+        return player
+
+    with pytest.raises(BadInput, match=f"player '{kind.name}': (I cannot search|no option 'Hash')"):
+        played(SMALL, refusing, Lowest, games=4)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_games_that_ended_before_an_error_are_reported(threads):
+    asked, told = itertools.count(), []
+
+    def late(turn):
+        return Seeded().choose(turn) if next(asked) < 60 else refuse(turn)
+
+    settings = MatchSettings(games=100, threads=threads)
+    with pytest.raises(BadInput, match="I cannot search"):
+        play_match(load(SMALL), lambda: chooser(late), Seeded, settings, lambda match, record: told.append(record))
+    assert len(told) >= 60 // 8 - threads  # a player of this board makes at most eight moves a game
+    assert len({record.number for record in told}) == len(told)
+
+
+def chooser(how):
+    """Make a player that chooses by a function."""
+    player = Seeded()
+    player.choose = how
+    return player
+
+
+def test_a_person_plays_one_game_at_a_time():
+    under_way, most = [0], [0]
+
+    class Person(Seeded):
+        name = "person"
+        at_terminal = True
+
+        def choose(self, turn):
+            under_way[0] += 1
+            most[0] = max(most[0], under_way[0])
+            time.sleep(0.002)
+            under_way[0] -= 1
+            return super().choose(turn)
+
+    assert len(played(SMALL, Person, Batched, games=4, threads=4).records) == 4
+    assert len(played(SMALL, Seeded, Person, games=4, threads=4).records) == 4
+    assert most == [1]
 
 
 def test_a_player_that_ends_its_thread_ends_the_match_with_an_error():
@@ -352,8 +425,6 @@ def test_clocks_run_down_forgive_a_little_and_fall():
     assert control.after_move(3.0, 1.0) == 2.5
     assert control.after_move(1.0, 1.0 + MARGIN / 2) == 0.5
     assert control.after_move(1.0, 1.1 + MARGIN) is None
-    assert 0 < control.allotment(10) < 1.5
-    assert control.allotment(0.1) <= 0.05
 
 
 def test_a_flag_that_falls_loses_with_the_reason():
@@ -372,7 +443,37 @@ def test_clocks_count_a_players_own_time_only():
     clock, increment, seconds = quick.clocks[1]
     assert increment == 1
     assert 30 < max(clock) <= 31  # its own clock has gained, not lost
-    assert seconds is not None
+    assert seconds is None  # a player shares out its clock for itself
+
+
+def test_every_seat_has_a_clock():
+    keeper = Keeper()
+    played("texas42", lambda: keeper, Seeded, games=2, time_control=TimeControl(60))
+    assert {len(turn.clock) for turn in keeper.turns} == {4}
+    assert {turn.position.mover for turn in keeper.turns} == {0, 1, 2, 3}
+
+
+def test_time_is_told_a_move_and_for_the_right_player():
+    even = stored.record(0, seconds=(3.0, 8.0), moves=("a",) * 5, actions=(0,) * 5, opening=1)
+    odd = stored.record(1, seconds=(10.0, 5.0), moves=("a",) * 7, actions=(0,) * 7, opening=3)
+    match = Match(load(SMALL), ("A", "B"), MatchSettings(games=2), "random:1")
+    for one in (even, odd):
+        match.add(one)
+    assert [match.seconds_a_move(side) for side in (0, 1)] == [(3 + 5) / 4, (8 + 10) / 4]
+
+
+def test_time_spent_on_many_games_is_shared_among_them():
+    class Unhurried(Batched):
+        name = "unhurried"
+
+        def choose_many(self, turns):
+            time.sleep(0.02)
+            return super().choose_many(turns)
+
+    begun = time.perf_counter()
+    match = played(SMALL, Unhurried, Batched, games=20)
+    spent = time.perf_counter() - begun
+    assert 0.02 < sum(sum(record.seconds) for record in match.records.values()) < spent
 
 
 def test_players_that_choose_together_are_asked_one_by_one_under_a_clock():
@@ -421,15 +522,20 @@ def test_an_interrupt_stops_players_that_think():
 
 
 def test_an_answer_given_because_of_the_stop_is_no_move():
+    thinking = threading.Event()
+
     class Startled(Slow):
         name = "startled"
 
         def choose(self, turn):
+            if self.seconds:
+                thinking.set()
             super().choose(turn)
             return None if turn.stop[0] else Seeded.choose(self, turn)
 
     def finished(match, record):
         if not match.interrupted:
+            assert thinking.wait(30)
             match.interrupted = True
             raise KeyboardInterrupt
 

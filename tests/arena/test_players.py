@@ -12,9 +12,11 @@ from arena.scripted import command, turn_at
 from games.slow_texas42 import random_hand
 from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
-from rookery.arena.player import Player
-from rookery.arena.players import KINDS, OraclePlayer, make_player, turn_of
+from rookery.arena.matches import MatchSettings, play_match
+from rookery.arena.player import turn_of
+from rookery.arena.players import KINDS, make_player
 from rookery.arena.searching import SearchPlayer
+from rookery.arena.tables import gains_from_many
 from rookery.arena.texts import Option
 from support import ROOT
 
@@ -83,6 +85,7 @@ def test_a_player_that_does_not_fit_is_refused(text, spec, complaint):
 
 
 SEARCHES = [name for name, kind in KINDS.items() if kind.looks]
+COMING = ("baseline", "advanced")  # kinds whose searches may not be there yet
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -92,34 +95,41 @@ def test_a_search_takes_all_that_its_players_may_set(name):
     options = [f"{option.name}={values.get(option.name, max(1, option.least))}" for option in KINDS[name].form.options]
     player = make_player(f"{name}:{','.join(options)}" if options else name, game)
     assert isinstance(player, SearchPlayer)
-    if not find_spec(player.module):
+    if name in COMING and not find_spec(player.module):
         pytest.skip(f"{player.module} is not there")
     position = game.start()
     position.play(int(position.legal()[3]))
     assert player.choose(turn_at(position)).action in position.legal()
 
 
+def test_a_match_of_searches_does_not_depend_on_how_many_threads_play_it():
+    game = load("domineering:rows=4,cols=4")
+
+    def moves(first, second, threads):
+        settings = MatchSettings(games=4, threads=threads, seed=5)
+        match = play_match(game, lambda: make_player(first, game), lambda: make_player(second, game), settings)
+        assert set(match.reasons) == {"end by the rules"}
+        return [match.records[number].actions for number in range(4)]
+
+    for first, second in (("mcts:sims=30", "rave:sims=30"), ("alphabeta:depth=2", "greedy")):
+        assert moves(first, second, threads=1) == moves(first, second, threads=3)
+
+
 # ---- who sees what -------------------------------------------------------------------------------
 
 
-class Watcher(Player):
-    """A player that keeps what it is shown."""
-
-    name = "watcher"
-
-    def choose(self, turn):
-        self.turn = turn
-        return make_player("random", turn.position.game).choose(turn)
-
-
 def test_only_an_oracle_is_handed_the_hidden_hands():
-    position = load("texas42").start(3)
-    plain, oracle = Watcher(), OraclePlayer(Watcher())
-    for player, seen in ((plain, position.seen_by(0)), (oracle, position)):
-        turn = turn_of(player, position, position, (), seed=1)
+    game = load("texas42")
+    position = game.start(3)
+    for text, seen in (("random", position.seen_by(0)), ("oracle:random", position)):
+        turn = turn_of(make_player(text, game), position, position, (), seed=1)
         assert turn.position.text() == turn.start.text() == seen.text()
-        player.choose(turn)
-    assert oracle.inner.turn.position.text() == position.text()
+
+
+def test_an_oracle_chooses_for_many_only_where_its_player_does():
+    game = load("texas42")
+    for text in ("random", "greedy", "mcts:sims=9"):
+        assert not gains_from_many(make_player(f"oracle:{text}", game))
 
 
 def fitting_texts(game):

@@ -158,14 +158,18 @@ def test_without_draws_there_is_no_draw_parameter():
     assert fitted.advantage == pytest.approx(0, abs=1)
 
 
-def test_random_is_pinned_at_zero_and_other_pins_shift_the_scale():
+def test_random_is_pinned_at_zero_and_one_pin_of_another_shifts_the_scale():
     results = [("random", "a", 0.0, 60), ("a", "random", 0.0, 40), ("a", "b", 1.0, 50), ("b", "a", 1.0, 50)]
     usual = fit(results)
     assert (usual["random"].elo, usual["random"].error, usual["random"].note) == (0.0, 0.0, "pinned")
     assert usual["a"].elo > 0
     shifted = fit(results, {"random": 1000.0})
     assert shifted["a"].elo - 1000 == pytest.approx(usual["a"].elo, abs=1e-6)
-    two = fit(results, {"b": 500.0})
+    other = fit(results, {"b": 500.0})
+    assert other.pins == {"b": 500.0}
+    for player in ("random", "a"):
+        assert other[player].elo - 500 == pytest.approx(usual[player].elo - usual["b"].elo, abs=0.5)  # priors move too
+    two = fit(results, {"random": 0.0, "b": 500.0})
     assert (two["random"].elo, two["b"].elo) == (0.0, 500.0)
     assert 0 < two["a"].elo < 500
 
@@ -191,7 +195,7 @@ def test_results_that_are_all_alike_give_finite_ratings(score, number):
 
 def test_pins_that_contradict_the_games_are_kept():
     results = [("p0", "random", 0.0, 3), ("p0", "random", 1.0, 100_000), ("p3", "p0", 0.5, 50), ("p1", "p0", 1.0, 1)]
-    fitted = fit(results, {"p3": -849.0, "p1": 4000.0})
+    fitted = fit(results, {"p3": -849.0, "p1": 4000.0, "random": 0.0})
     assert (fitted["p3"].elo, fitted["p1"].elo, fitted["random"].elo) == (-849.0, 4000.0, 0.0)
     assert math.isfinite(fitted["p0"].elo)
 
@@ -220,7 +224,8 @@ def test_groups_that_have_not_met_are_told_apart():
 def test_a_pin_holds_under_every_time_control():
     results = [("random @ 1+0", "a @ 1+0", 0.0, 5), ("random", "a", 1.0, 5), ("a", "a @ 1+0", 0.5, 5)]
     fitted = fit(results, {"a": 300.0, "a @ 1+0": 400.0})
-    assert fitted.pins == {"a": 300.0, "a @ 1+0": 400.0, "random": 0.0, "random @ 1+0": 0.0}
+    assert fitted.pins == {"a": 300.0, "a @ 1+0": 400.0}
+    assert fit(results).pins == {"random": 0.0, "random @ 1+0": 0.0}
 
 
 @pytest.mark.parametrize(

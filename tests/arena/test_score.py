@@ -137,6 +137,18 @@ def test_one_pair_tells_nothing_certain():
     assert Score(()).interval == (0.0, 1.0)
 
 
+def test_every_match_of_few_pairs_has_an_interval_around_its_score():
+    games = ((0.0, 0.0), (0.0, 0.5), (0.5, 0.5), (0.5, 1.0), (1.0, 1.0))
+    for number in (1, 2, 3):
+        for pairs in itertools.combinations_with_replacement(games, number):
+            score = Score(pairs)
+            low, high = score.interval
+            assert 0.0 <= low <= score.score <= high <= 1.0
+            assert (low == 0.0) == (number == 1 or score.score == 0.0)
+            assert (high == 1.0) == (number == 1 or score.score == 1.0)
+            assert 0.0 <= score.superiority <= 1.0
+
+
 def test_both_players_see_the_same_match():
     pairs = ((1.0, 0.5), (0.0, 0.5), (1.0, 1.0), (0.0, 1.0), (0.5, 0.5))
     one, other = Score(pairs), Score(tuple((1 - a, 1 - b) for a, b in pairs))
@@ -190,7 +202,8 @@ def wrong_share(sprt, shape, elo, tests, seed):
 def test_bounds_are_walds():
     sprt = Sprt(0, 10)
     assert (sprt.lower, sprt.upper) == pytest.approx((-math.log(19), math.log(19)))
-    assert Sprt(0, 10, alpha=0.01, beta=0.1).upper == pytest.approx(math.log(90))
+    careful = Sprt(0, 10, alpha=0.01, beta=0.1)
+    assert (careful.lower, careful.upper) == pytest.approx((math.log(0.1 / 0.99), math.log(90)))
 
 
 def test_the_ratio_is_that_of_normal_theory_after_many_pairs():

@@ -19,11 +19,11 @@ CALLS: list[dict] = []
 
 def search(position, limits, watch=None, **settings):
     """Take the last legal move for the best, and note how it was called."""
-    CALLS.append({"limits": limits, "watch": watch, "settings": settings})
+    CALLS.append({"limits": limits, "watch": watch, "settings": settings, "ply": position.text().count("#") // 2})
     legal = [int(action) for action in position.legal()]
     lines = tuple(Line(action, action / 1000, moves=(action,)) for action in reversed(legal))
     found = Analysis(lines[0].action, lines[0].value, lines, nodes=len(legal))
-    if watch.report:
+    if watch and watch.report:
         watch.report(found)
     return found
 
@@ -79,6 +79,22 @@ def test_a_search_is_imported_when_it_is_first_asked():
         player.choose(turn_at(load("domineering:rows=4,cols=4").start()))
 
 
+def test_a_search_is_compiled_before_its_first_game_and_only_then(module):
+    game = load("domineering:rows=4,cols=4")
+    player = SearchPlayer(module, Limits(seconds=9.0), Limits(), {"c": 3})
+    player.new_game(game.start(), 0)
+    player.new_game(game.start(), 1)
+    assert [call["limits"] for call in CALLS] == [Limits(depth=1, nodes=1)]
+    assert CALLS[0]["settings"] == {"c": 3}
+    assert CALLS[0]["ply"] == 1  # the first position of some games is answered without a search
+
+
+@pytest.mark.parametrize(("text", "looked_at"), [("./. h", []), ("./. v", [0])])
+def test_a_game_that_ends_at_once_is_no_obstacle(text, looked_at, module):
+    SearchPlayer(module, Limits(), Limits()).new_game(load("domineering:rows=2,cols=1").position(text), 0)
+    assert [call["ply"] for call in CALLS] == looked_at
+
+
 @pytest.mark.parametrize("increment", [0.0, 0.1, 5.0])
 def test_a_minute_lasts_for_a_hundred_moves_that_end_a_little_late(increment):
     position, left = load("domineering:rows=4,cols=4").start(), 60.0
@@ -112,6 +128,14 @@ def test_greedy_wins_at_once_and_asks_nobody(module):
     assert {position.move_text(action) for action in chosen} == {"A3", "F3"}
     assert chosen == [player.choose(turn_at(position, seed=seed)).action for seed in range(40)]
     assert CALLS == []
+
+
+def test_a_move_that_ends_the_game_in_a_draw_is_no_win():
+    position = load("chess").position("4k3/8/8/8/8/8/4p3/4K3 w - - 0 1")
+    after = position.copy()
+    after.play("e1e2")
+    assert after.over
+    assert winning_moves(position) == []
 
 
 def test_greedy_plays_what_the_search_finds_where_nothing_wins(module):

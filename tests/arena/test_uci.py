@@ -110,6 +110,13 @@ def test_limits_and_clocks_are_told(settings, given, words, seconds):
     assert told == (words, seconds)
 
 
+def test_the_clock_of_black_bounds_his_moves():
+    black = load("chess").position("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1")
+    turn = turn_at(black, clock=(10.0, 2.0))
+    assert go_command(turn, EngineSettings(time=5.0)) == ("go movetime 1600", pytest.approx(1.6))
+    assert go_command(turn, EngineSettings()) == ("go wtime 10000 btime 2000 winc 0 binc 0", 2.0)
+
+
 def test_the_whole_game_is_told_from_any_first_position():
     game = load("chess")
     start = game.position(f"{CASTLING} moves a2a3 a7a6")

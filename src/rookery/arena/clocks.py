@@ -13,9 +13,6 @@ from rookery.errors import BadInput
 
 MARGIN = 0.1
 FORM = re.compile(r"([0-9]+(?:\.[0-9]+)?)(?:\+([0-9]+(?:\.[0-9]+)?))?")
-MOVES_AHEAD = 30  # a player that asks how long to think is told as if so many moves were to come
-SHARE_OF_INCREMENT = 0.8
-MOST_OF_CLOCK = 0.5
 
 
 @dataclass(frozen=True)
@@ -27,11 +24,6 @@ class TimeControl:
 
     def __str__(self) -> str:
         return f"{self.base:g}+{self.increment:g}"
-
-    def allotment(self, left: float) -> float:
-        """Return a sensible time for one move, for players that ask for nothing but that."""
-        wanted = left / MOVES_AHEAD + SHARE_OF_INCREMENT * self.increment
-        return min(wanted, MOST_OF_CLOCK * left)
 
     def after_move(self, left: float, spent: float) -> float | None:
         """Return what a clock shows after a move; None if it has fallen."""

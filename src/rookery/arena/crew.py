@@ -53,6 +53,7 @@ class Crew:
         self.plans, self.settings = plans, settings
         self.stop = new_stop()
         self.ended: queue.SimpleQueue[GameRecord | BaseException | None] = queue.SimpleQueue()
+        self.trouble: BaseException | None = None  # what ended a thread
         self.made: list[Player] = []
         try:
             self.workers = self.set_up(makers)
@@ -72,6 +73,8 @@ class Crew:
         if settings.time_control or not any(many):
             slots = min(settings.games, settings.threads)
             many = [False, False]
+        if any(player.at_terminal for player in self.made):
+            slots = 1
         for side, maker in enumerate(makers):
             if not many[side]:
                 sides[side] += [self.make(maker) for _ in range(slots - 1)]
@@ -104,13 +107,12 @@ class Crew:
         return game
 
     def next_record(self) -> GameRecord | None:
-        """Wait for the next game that ends; None if there will be no more."""
-        while self.running:
+        """Wait for the next game that ends; None if there will be no more, or a thread has come to grief."""
+        while self.running and not self.trouble:
             ended = self.ended.get()
             if isinstance(ended, GameRecord):
                 return ended
-            if ended is not None:
-                raise ended
+            self.trouble = ended
             self.running -= 1
         return None
 

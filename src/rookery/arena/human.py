@@ -25,6 +25,8 @@ def tell(text: str) -> None:
 class HumanPlayer(Player):
     """Whoever sits at the terminal."""
 
+    at_terminal = True
+
     def __init__(self, read: Callable[[], str] = read_line, write: Callable[[str], None] = tell):
         self.read, self.write = read, write
 

@@ -150,7 +150,8 @@ def play_match(
 
     `first` and `second` make a player each time they are called, since several games may be under way. `finished` is
     called for every game as it ends, in the thread of the caller. An interrupt ends the match; what is finished counts,
-    and is reported, the game in whose report the interrupt fell a second time.
+    and is reported, the game in whose report the interrupt fell a second time. What a person can mend, such as a
+    position that a player refuses, ends the match with an error, once what is finished has been reported.
     """
     if sorted(set(game.teams)) != [0, 1]:
         raise BadInput(f"a match needs a game of two teams, 0 and 1; those of {game.spec} are {game.teams}")
@@ -167,6 +168,8 @@ def play_match(
             match.interrupted = True
         crew.halt()
         collector.rest()
+        if crew.trouble:
+            raise crew.trouble
         return match
     finally:
         crew.close()

@@ -59,7 +59,7 @@ class Openings:
 
     def __init__(self, game: Game, text: str | None, seed: int):
         self.game, self.seed = game, seed
-        self.text = text or usual_openings(game)
+        self.text = usual_openings(game) if text is None else text
         self.known: set[int] = set()
         self.attempt = 0
         self.symmetries = game.symmetries()
@@ -74,7 +74,7 @@ class Openings:
             return self.distinct(Centre(self.game, self.seed, read_plies(self.text, number)))
         if self.text == "book":
             return self.listed(chess_book(self.game, self.seed))
-        return self.listed(read_openings(self.game, Path(self.text)))
+        return self.listed(read_openings(self.game, self.text))
 
     def search(self, draw: Draw) -> tuple[Opening | None, bool]:
         """Draw until there is an opening that is new; return the last one that could be played, and whether it is."""
@@ -218,19 +218,20 @@ def chess_book(game: Game, seed: int) -> Iterator[Opening]:
     return (parse_moves(game, line) for line in order)
 
 
-def read_openings(game: Game, path: Path) -> list[Opening]:
+def read_openings(game: Game, told: str) -> list[Opening]:
     """Read a file of openings, one a line."""
+    path = Path(told)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise BadInput(
-            f"the openings {str(path)!r} are neither random:N, centre:N or book nor a file: {error.strerror}"
+            f"the openings {told!r} are neither random:N, centre:N or book nor a file: {error.strerror}"
         ) from None
     except UnicodeDecodeError:
         raise BadInput(f"the file of openings {path} is not text in UTF-8") from None
-    told = [(number, line.strip()) for number, line in enumerate(lines, start=1)]
+    numbered = [(number, line.strip()) for number, line in enumerate(lines, start=1)]
     openings = [
-        read_line(game, path, number, text) for number, text in told if text and not f"{text} ".startswith("# ")
+        read_line(game, path, number, text) for number, text in numbered if text and not f"{text} ".startswith("# ")
     ]
     if not openings:
         raise BadInput(f"the file of openings {path} holds none")

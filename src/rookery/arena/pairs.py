@@ -84,6 +84,8 @@ def farthest(counts: Counts, limit: float, end: float) -> float:
         return end
     for _ in range(60):
         middle = (inside + outside) / 2.0
+        if middle == end:  # no number lies between
+            break
         if deviance(counts, middle) <= limit:
             inside = middle
         else:

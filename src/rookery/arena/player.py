@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from rookery.games.position import Action, Position, Seat
+from rookery.games.rng import random_bits
 from rookery.search.analysis import Analysis
 from rookery.search.threads import new_stop
 
@@ -29,7 +31,7 @@ class Turn:
     seed: int
     """same seed, same choice"""
     seconds: float | None = None
-    """the time for this move, for players that use what they are given; None: their own setting decides"""
+    """the time for this move, for players that use what they are given; None: the clock or their own setting decides"""
     clock: tuple[float, ...] | None = None
     """seconds left on each seat's clock"""
     increment: float = 0.0
@@ -56,6 +58,8 @@ class Player:
     name: str
     sees_all: bool = False
     """whether it is handed the whole position, hidden tiles too; only players named `oracle:...`"""
+    at_terminal: bool = False
+    """whether a person plays, who has one terminal and so plays one game at a time"""
 
     def choose(self, turn: Turn) -> Choice:
         """Choose a legal move; raise PlayerFailed if that cannot be done."""
@@ -65,8 +69,35 @@ class Player:
         """Choose for several games at once; players that gain from it do so together."""
         return [self.choose(turn) for turn in turns]
 
+    def prepare(self, start: Position) -> None:
+        """Do what takes long and is needed once, such as compiling: before a game, for in it a clock may run."""
+
     def new_game(self, start: Position, seat: Seat) -> None:
         """Hear that a game begins in which the player holds a seat; external engines prepare for it."""
 
     def close(self) -> None:
         """Free what the player holds: processes, networks."""
+
+
+# ---- what players are handed ---------------------------------------------------------------------
+
+
+def shown_to(player: Player, position: Position, seat: Seat) -> Position:
+    """Return a copy of a position as a player at a seat may see it."""
+    return position.copy() if player.sees_all else position.seen_by(seat)
+
+
+def turn_of(player: Player, start: Position, position: Position, moves: Sequence[Action], **more: Any) -> Turn:
+    """Make the turn a player is handed: what is hidden from the seat to move is taken out, except for an oracle.
+
+    Moves of hidden hands would tell something of the rest of these hands, so they are taken out too.
+    """
+    seen = shown_to(player, position, position.mover)
+    if position.game.information == "hidden" and not player.sees_all:
+        return Turn(seen, seen.copy(), (), **more)
+    return Turn(seen, start.copy(), tuple(moves), **more)
+
+
+def turn_seed(seed: int, game: int, ply: int) -> int:
+    """Return the seed of a decision: one of its own, and unrelated to that of a deal."""
+    return int(random_bits(seed, game, ply)) >> 1

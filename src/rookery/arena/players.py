@@ -8,18 +8,17 @@ given, by a clock or for the move; where it is given none, the kind's usual limi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from rookery.arena.engine import EnginePlayer, EngineSettings
 from rookery.arena.human import HumanPlayer
 from rookery.arena.player import Choice, Player, Turn
-from rookery.arena.searching import Analyst, GreedyPlayer, SearchPlayer
+from rookery.arena.searching import GreedyPlayer, SearchPlayer
 from rookery.arena.texts import Form, Given, Option, read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
-from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import random_below
 from rookery.search.analysis import Limits
 
@@ -45,27 +44,6 @@ class RandomPlayer(Player):
         """Draw a move by the seed."""
         legal = turn.position.legal()
         return Choice(int(legal[random_below(len(legal), turn.seed, 0, 0)]))
-
-
-class OraclePlayer(Player):
-    """A player that is shown what is hidden from others."""
-
-    sees_all = True
-
-    def __init__(self, inner: Player):
-        self.inner = inner
-
-    def choose(self, turn: Turn) -> Choice:
-        return self.inner.choose(turn)
-
-    def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
-        return self.inner.choose_many(turns)
-
-    def new_game(self, start: Position, seat: Seat) -> None:
-        self.inner.new_game(start, seat)
-
-    def close(self) -> None:
-        self.inner.close()
 
 
 # ---- the kinds -----------------------------------------------------------------------------------
@@ -162,7 +140,9 @@ def make_oracle(given: Given, game: Game) -> Player:
     """Make a player that sees everything."""
     if given.argument.partition(":")[0].strip() == "oracle":
         raise BadInput("an oracle inside an oracle sees no more")
-    return OraclePlayer(build(given.argument, game, whole=True))
+    player = build(given.argument, game, whole=True)
+    player.sees_all = True
+    return player
 
 
 ALL_KINDS = (
@@ -238,7 +218,7 @@ def build(text: str, game: Game, whole: bool) -> Player:
         player = kind.make(given, game)
     except BadInput as error:
         raise BadInput(f"player {text!r}: {error}") from None
-    player.name = f"oracle:{player.inner.name}" if isinstance(player, OraclePlayer) else given.text
+    player.name = f"oracle:{player.name}" if kind.form.argument == "PLAYER" else given.text
     return player
 
 
@@ -254,20 +234,3 @@ def check_fit(kind: Kind, given: Given, game: Game, whole: bool) -> None:
     if why:
         text = f"oracle:{given.argument}" if given.argument else given.text
         raise BadInput(f"player {text!r} does not fit {game.label}: {why}")
-
-
-def turn_of(player: Player, start: Position, position: Position, moves: Sequence[Action], **more: Any) -> Turn:
-    """Make the turn a player is handed: what is hidden from the seat to move is taken out, except for an oracle.
-
-    Moves of hidden hands would tell something of the rest of these hands, so they are taken out too.
-    """
-    if position.game.information == "perfect" or player.sees_all:
-        return Turn(position.copy(), start.copy(), tuple(moves), **more)
-    seen = position.seen_by(position.mover)
-    return Turn(seen, seen.copy(), (), **more)
-
-
-def analyst_in(player: Player) -> Analyst | None:
-    """Return the player itself or the one inside an oracle, if it can show what it thinks."""
-    inner = player.inner if isinstance(player, OraclePlayer) else player
-    return inner if isinstance(inner, Analyst) else None

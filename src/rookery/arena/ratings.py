@@ -217,7 +217,7 @@ def maximise(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit(results: Iterable[Result], pins: Mapping[str, float] | None = None) -> Ratings:
-    """Rate all players of some results; `pins` fixes ratings, and `random` is 0 unless it says otherwise."""
+    """Rate all players of some results; `pins` fixes ratings; without any, `random` is 0."""
     games = Games(results)
     pinned = pins_of(games.players, pins or {})
     fixed = np.array([pinned.get(player, np.nan) for player in games.players])
@@ -239,7 +239,7 @@ def pins_of(players: list[str], pins: Mapping[str, float]) -> dict[str, float]:
     for pin, elo in pins.items():
         if not math.isfinite(elo):
             raise BadInput(f"the rating of the pinned player {pin!r} must be a finite number, not {elo!r}")
-    told = {REFERENCE: 0.0} | dict(pins)
+    told = dict(pins) or {REFERENCE: 0.0}  # a second pin that nobody asked for would bend the scale
     return {name: told[pin] for name in players for pin in (bare(name), name) if pin in told}  # the longer name wins
 
 

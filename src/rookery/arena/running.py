@@ -8,13 +8,13 @@ import numpy as np
 
 from rookery.arena.clocks import TimeControl
 from rookery.arena.openings import Opening
-from rookery.arena.player import Choice, Player, PlayerFailed, Turn
+from rookery.arena.player import Choice, Player, PlayerFailed, Turn, shown_to, turn_of, turn_seed
 from rookery.arena.records import GameRecord, one_line
+from rookery.errors import BadInput
 from rookery.games import rules
 from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.games.position import Position, Seat
-from rookery.games.rng import random_bits
 
 Answer = Choice | PlayerFailed
 """what came back from a player: its choice, or why there is none"""
@@ -81,27 +81,21 @@ class RunningGame:
             team = self.game.teams[seat]
             player = self.players[self.plan.sides[team]]
             try:
-                player.new_game(self.handed(self.start, player, seat), seat)
+                player.new_game(shown_to(player, self.start, seat), seat)
             except Exception as error:
-                self.lose(team, failure(error))
+                self.lose(team, failure(player, error))
                 return
         self.look_for_end()
 
-    def handed(self, position: Position, player: Player, seat: Seat) -> Position:
-        """Return a position as a player at a seat may see it."""
-        return position.copy() if player.sees_all else position.seen_by(seat)
-
     def turn(self) -> Turn:
         """Return what the player to move is asked."""
-        seat, player, control = self.mover, self.player, self.time_control
-        position = self.handed(self.position, player, seat)
-        hidden = self.game.information == "hidden" and not player.sees_all
-        return Turn(
-            position=position,
-            start=position.copy() if hidden else self.start.copy(),
-            moves=() if hidden else tuple(self.moves),
-            seed=int(random_bits(self.seed, self.plan.number, len(self.moves))) >> 1,
-            seconds=control.allotment(self.clocks[seat]) if control else None,
+        control = self.time_control
+        return turn_of(
+            self.player,
+            self.start,
+            self.position,
+            self.moves,
+            seed=turn_seed(self.seed, self.plan.number, len(self.moves)),
             clock=tuple(self.clocks) if control else None,
             increment=control.increment if control else 0.0,
             stop=self.stop,
@@ -174,8 +168,13 @@ class RunningGame:
         )  # fmt: skip
 
 
-def failure(error: Exception) -> str:
-    """Say why a player failed: its own words, or what went wrong in it."""
+def failure(player: Player, error: Exception) -> str:
+    """Say why a player failed: its own words, or what went wrong in it.
+
+    What a person can mend, such as an option, is nothing to lose a game by: it is raised again and ends the match.
+    """
+    if isinstance(error, BadInput):
+        raise BadInput(f"player {player.name!r}: {error}") from error
     return str(error) if isinstance(error, PlayerFailed) else f"{type(error).__name__}: {error}"
 
 

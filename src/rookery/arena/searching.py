@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from rookery.arena.player import Choice, Player, Turn
-from rookery.games.position import Action, Position
+from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import random_below
 from rookery.search.analysis import Analysis, Limits, Watch
 
@@ -71,11 +71,24 @@ class SearchPlayer(Analyst):
         """
         self.module, self.limits, self.usual = module, limits, usual
         self.settings, self.takes = dict(settings or {}), takes
+        self.prepared = False
 
     @cached_property
     def search(self) -> Search:
         """The search itself."""
         return imported_search(self.module)
+
+    def prepare(self, start: Position) -> None:
+        """Compile the search, by a look at a position after one move: the first one is often answered by heart."""
+        position = start.copy()
+        if not self.prepared and not position.over:
+            position.play(int(position.legal()[0]))
+            self.search(start if position.over else position, Limits(depth=1, nodes=1), **self.settings)
+            self.prepared = True
+
+    def new_game(self, start: Position, seat: Seat) -> None:
+        """Compile the search if that is not done, so that no clock runs meanwhile."""
+        self.prepare(start)
 
     def limits_for(self, turn: Turn) -> Limits:
         """Say what a search may spend on a move."""

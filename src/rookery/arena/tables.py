@@ -23,13 +23,13 @@ def gains_from_many(player: Player) -> bool:
 
 
 def ask(player: Player, turn: Turn) -> Timed:
-    """Ask a player for one move; whatever it raises is its failure."""
+    """Ask a player for one move; whatever it raises is its failure, unless a person can mend it."""
     begun = time.perf_counter()
     answer: Answer
     try:
         answer = player.choose(turn)
     except Exception as error:
-        answer = PlayerFailed(failure(error))
+        answer = PlayerFailed(failure(player, error))
     return answer, time.perf_counter() - begun
 
 

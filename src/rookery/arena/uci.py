@@ -219,8 +219,10 @@ class UciPlayer(EnginePlayer, Analyst):
 
     def best_move(self, line: str, position: Position, infos: dict[int, str]) -> Choice:
         """Read the move an engine has chosen."""
+        word = (line.split()[1:] or [""])[0]
         try:
-            action = self.checked_move(position, read_move((line.split()[1:] or [""])[0], position), line)
+            action = read_move(word, position)
+            position.check_legal(action, word)
         except BadInput as error:
             self.wrong(line, str(error))
         self.heard()

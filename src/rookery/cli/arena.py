@@ -76,7 +76,7 @@ def match(
     from rookery.terminal import out
 
     settings = MatchSettings(
-        games=games, seed=seed, opening=opening, time_control=parse_time_control(tc) if tc else None,
+        games=games, seed=seed, opening=opening, time_control=None if tc is None else parse_time_control(tc),
         sprt=Sprt(*sprt, alpha, beta) if sprt else None, threads=cores() if threads is None else threads,
         at_once=at_once, most_plies=plies,
     )  # fmt: skip
@@ -95,10 +95,14 @@ def watched_match(spec: str, first: str, second: str, settings: object, path: Pa
     from rookery.arena.matches import MatchSettings, play_match
     from rookery.arena.players import make_player
     from rookery.arena.report import progress_note
-    from rookery.terminal import prepared, progress_bar
+    from rookery.terminal import compiling_announced, playing, prepared, progress_bar
 
     assert isinstance(settings, MatchSettings)
     game = prepared(spec, "rules")
+    with playing([first, second], game) as players, compiling_announced(f"{first} and {second}"):
+        for player in players:
+            player.prepare(game.start())
+        with_person = any(player.at_terminal for player in players)
     ledger, noted = Ledger(path) if store else None, [-NOTE_EVERY]
 
     def finished(match: Match, record: GameRecord) -> None:
@@ -110,7 +114,7 @@ def watched_match(spec: str, first: str, second: str, settings: object, path: Pa
             noted[0] = time.monotonic()
 
     try:
-        with progress_bar() as progress:
+        with progress_bar(shown=not with_person) as progress:  # it would write over the person's board
             task = progress.add_task(f"{first} - {second}", total=settings.games, note="")
             return play_match(
                 game, lambda: make_player(first, game), lambda: make_player(second, game), settings, finished

@@ -94,16 +94,16 @@ def looked_at(
     from rich.live import Live
     from rich.text import Text
 
-    from rookery.arena.players import analyst_in, turn_of
+    from rookery.arena.player import turn_of, turn_seed
+    from rookery.arena.searching import Analyst
     from rookery.cli.pictures import analysis_picture
-    from rookery.terminal import compiling_announced, out, waiting_text
+    from rookery.terminal import begin_game, compiling_announced, out, waiting_text
 
-    turn = turn_of(player, position, position, (), seed=seed, seconds=seconds)
-    analyst = analyst_in(player)
-    if analyst:
-        analyst.lines_wanted = lines
-    player.new_game(turn.start, position.mover)
-    if not live or not analyst:
+    turn = turn_of(player, position, position, (), seed=turn_seed(seed, 0, 0), seconds=seconds)
+    if isinstance(player, Analyst):
+        player.lines_wanted = lines
+    begin_game(player, position, position.mover)
+    if not live or not isinstance(player, Analyst):
         with compiling_announced(player.name):
             return player.choose(turn), turn.position
     found: list[Analysis] = []
@@ -112,6 +112,6 @@ def looked_at(
     def picture() -> Group | Text:
         return analysis_picture(turn.position, found[-1], lines) if found else Text(message())
 
-    analyst.report = found.append
+    player.report = found.append
     with Live(get_renderable=picture, console=out, transient=True, refresh_per_second=8):
         return player.choose(turn), turn.position
