@@ -91,9 +91,9 @@ class TreesOnCard:
         self.threads = (-(-trees // LANES),), (LANES,)
         self.arrays = Arrays(*(cuda.to_device(array) for array in self.host.arrays))
 
-    def begin(self, positions: Sequence[Position]) -> None:
-        """Put positions at the roots, forgetting all trees, and begin a search of each."""
-        self.host.begin(positions)
+    def begin(self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int = 0) -> None:
+        """Put positions at the roots, forgetting all trees, and begin a search of each, as on a CPU."""
+        self.host.begin(positions, streams, plies)
         for array, source in zip(self.arrays, self.host.arrays, strict=True):
             array.copy_to_device(source)
 
@@ -133,4 +133,5 @@ class TreesOnCard:
         """Copy the trees to the host, waiting for the card."""
         for target, source in zip(self.host.arrays, self.arrays, strict=True):
             source.copy_to_host(target)
+        self.host.refuse_stuck()
         return self.host
