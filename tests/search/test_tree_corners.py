@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from rookery import BadInput, load
+from rookery.games.rng import number, random_bits
 from rookery.search.analysis import Limits, Watch
 from rookery.search.tree_arrays import FULL, OVER
+from rookery.search.tree_root import CHOICE, PLAYOUT
 from rookery.search.trees import Trees, TreeSettings, one_tree, search
-from search.slow_trees import Hashed
+from search.slow_trees import Hashed, SlowTree, same_tree
 from support import CONNECT_FOUR
 
 
@@ -98,9 +100,10 @@ def test_more_edges_than_can_be_numbered_are_refused():
 # ---- searches of one game after the other --------------------------------------------------------
 
 
-def test_a_finished_game_is_not_searched_on():
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_finished_game_is_not_searched_on(keep):
     game = load(CONNECT_FOUR)
-    trees = Trees(game, TreeSettings(simulations=50), trees=2)
+    trees = Trees(game, TreeSettings(simulations=50), trees=2, keep=keep)
     trees.begin([after(*WINNING), game.start()])
     trees.run(0)
     trees.play([3, 3])
@@ -135,6 +138,82 @@ def test_several_leaves_change_nothing_in_the_visits_of_sequential_halving(leave
         one, more = (searched(game.start(), Hashed(game), leaves=n, **way) for n in (1, leaves))
         visits = [sorted(trees.arrays.edges[0, :7]["visits"].tolist()) for trees in (one, more)]
         assert visits[0] == visits[1]
+
+
+def key_of(trees, b, purpose):
+    """The key of a tree's random numbers: a function of the seed, its stream, its search, and what they are for."""
+    tree = trees.arrays.trees[b]
+    drawn = random_bits(trees.settings.seed, int(tree["stream"]), int(tree["search"]) * 4 + purpose)
+    return np.uint64(drawn)
+
+
+def test_moves_are_drawn_with_numbers_of_their_own():
+    game = load(CONNECT_FOUR)
+    trees = Trees(game, TreeSettings(simulations=60, temperature=0.7, policy="weights"), trees=40)
+    trees.begin([game.start()] * 40)
+    for _ in range(2):
+        trees.run(0)
+        for b, chosen in enumerate(trees.choose()):
+            shares = trees.arrays.edges[b, :7]["visits"].astype(float) ** (1 / float(np.float32(0.7)))
+            place = (float(int(number(key_of(trees, b, CHOICE), 0)) >> 12) + 0.5) / 2**52
+            assert chosen == int(np.searchsorted(np.cumsum(shares), place * shares.sum()))
+        trees.play([3] * 40)
+        trees.again()
+
+
+def test_moves_are_drawn_up_to_a_ply_of_the_game():
+    game = load(CONNECT_FOUR)
+    settings = TreeSettings(simulations=30, temperature=1.0, temperature_plies=1, policy="weights")
+    trees = Trees(game, settings, trees=50)
+    trees.begin([game.start()] * 50)
+    kinds = []
+    for _ in range(2):
+        trees.run(0)
+        kinds.append(len(set(trees.choose())))
+        trees.play([3] * 50)
+        trees.again()
+    assert kinds[0] > 3
+    assert kinds[1] == 1
+
+
+class SlowPlayouts(SlowTree):
+    """A tree that judges its leaves by random games; the numbers of a game depend on the simulation alone."""
+
+    kind = "planes"
+
+    def __init__(self, position, settings, playouts, key):
+        super().__init__(position, settings, self)
+        self.playouts, self.key = playouts, key
+
+    def new_node(self, position, seat_before):
+        self.leaf = position
+        return super().new_node(position, seat_before)
+
+    def __call__(self, observations):
+        results = [self.play_out(self.leaf.copy(), k) for k in range(self.playouts)]
+        return np.ones((1, self.leaf.game.actions), np.float32), np.array([np.mean(results)], np.float32)
+
+    def play_out(self, position, k):
+        seat = position.mover
+        counter = (self.simulation * self.playouts + k) * (position.game.longest + 1)
+        while not position.over:
+            legal = position.legal()
+            position.play(int(legal[((int(number(self.key, counter)) >> 32) * len(legal)) >> 32]))
+            counter += 1
+        return position.payoff(seat)
+
+
+def test_playouts_equal_the_slow_ones():
+    game = load(CONNECT_FOUR)
+    trees = Trees(game, TreeSettings(simulations=40, policy="weights", seed=3), trees=3)
+    trees.begin([after(*WINNING[:4])] * 3)
+    trees.run(2)
+    for b in range(3):
+        slow = SlowPlayouts(after(*WINNING[:4]), trees.settings, 2, key_of(trees, b, PLAYOUT))
+        for simulation in range(41):
+            slow.simulation = simulation
+            slow.run(min(simulation, 1))
+        assert same_tree(trees, b, 0, slow.root) > 30
 
 
 def test_what_an_evaluator_said_does_not_linger():
@@ -184,6 +263,31 @@ def test_a_proven_win_is_not_left_to_the_draw():
     assert set(trees.choose()) == {3}
 
 
+def test_a_search_stops_early_as_soon_as_no_other_move_can_catch_up():
+    game, budget = load(CONNECT_FOUR), 80
+    evaluator = Hashed(game)
+    for moves in ((), (3,), (3, 3), (2, 4, 1), (0, 6, 5, 5), (1, 1, 2, 5, 6)):
+        slow, made = SlowTree(after(*moves), TreeSettings(policy="weights"), evaluator), 0
+        slow.run(0)
+        while True:
+            first, second = sorted(slow.visits().values())[:-3:-1]
+            if first > second + budget - made or made == budget:
+                break
+            slow.run(1)
+            made += 1
+        found = search(after(*moves), Limits(nodes=budget), policy="weights", evaluator=evaluator, early_stop=True)
+        assert found.nodes == made
+        assert {line.action: line.visits for line in found.lines} == slow.visits()
+    assert made < budget
+
+
+def test_a_proof_ends_a_search_early():
+    for prove in (False, True):
+        found = search(after(*WINNING), Limits(nodes=400), policy="weights", evaluator=0, early_stop=True, prove=prove)
+        assert found.proven == prove
+        assert (found.nodes <= 7) == prove
+
+
 def test_a_search_does_not_stop_early_where_moves_are_drawn():
     for ply, nodes in ((0, 300), (9, None)):
         way = {"temperature": 1.0, "temperature_plies": 5, "ply": ply, "early_stop": True}
@@ -211,6 +315,15 @@ def test_an_only_move_needs_no_simulations():
     assert trees.policy(0)[1].tolist() == [1.0]
     assert trees.choose() == position.legal().tolist()
     assert searched(position, simulations=30).analysis(0).nodes == 30
+
+
+def test_a_search_stopped_before_its_first_simulation_plays_the_move_with_the_highest_prior():
+    watch = Watch()
+    watch.stop[0] = 1
+    expecting = Saying((1, 1, 1, 1, 1, 5, 1))
+    for temperature in (0.0, 1.0):
+        found = search(after(), Limits(nodes=50), watch, evaluator=expecting, policy="weights", temperature=temperature)
+        assert (found.nodes, found.action) == (0, 5)
 
 
 def test_a_draw_is_not_taken_for_a_loss():

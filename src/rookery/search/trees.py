@@ -175,7 +175,7 @@ class Trees:
         if len(positions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
         for b, position in enumerate(positions):
-            if position.game.spec != self.game.spec:
+            if position.game is not self.game and position.game.spec != self.game.spec:
                 raise BadInput(f"these are trees of {self.game.spec}; a position of {position.game.spec} does not fit")
             if position.over:
                 raise BadInput(f"the game is over in {position.text()!r}; there is nothing to search")
