@@ -199,7 +199,7 @@ def same_tree(trees, b, n, node):
     first, count = trees.edges_of(b, n)
     fast = trees.arrays.nodes[b, n]
     assert (fast["visits"], fast["seat"], fast["proof"]) == (node.visits, node.seat, node.proof)
-    assert fast["mean"] == node.mean
+    assert (fast["mean"], fast["mass"]) == (node.mean, node.mass)
     assert count == len(node.edges)
     total = 1
     for e, edge in enumerate(node.edges, first):

@@ -190,10 +190,11 @@ class SlowGumbel(SlowTree):
 @pytest.mark.parametrize("spec", [CONNECT_FOUR, "pylos"])
 def test_gumbel_search_equals_its_definition(spec):
     game = load(spec)
-    for simulations, considered in ((32, 4), (50, 7), (16, 16), (20, 1)):
-        settings = TreeSettings(simulations=simulations, gumbel=considered, policy="weights")
+    for simulations, considered, weight in ((32, 4, 50), (50, 7, 50), (16, 16, 50), (20, 1, 50), (50, 7, 0), (9, 4, 1)):
+        settings = TreeSettings(simulations=simulations, gumbel=considered, value_visits=weight, policy="weights")
         evaluator = Hashed(game)
-        positions = positions_of(game, range(6), 8)
+        late = positions_of(game, range(3, 6), 30)  # where legal moves are sparse
+        positions = positions_of(game, range(3), 8) + late
         trees = Trees(game, settings, trees=6)
         trees.begin(positions)
         trees.run(evaluator)

@@ -72,12 +72,16 @@ SLOT = np.dtype(
 STEP = np.dtype([("node", np.int32), ("edge", np.int32)], align=True)
 NUMBER = np.dtype([("x", np.float32)], align=True)
 
-SEARCHING, SPENT, DECIDED, FULL = range(4)
-STATUSES = ("searching", "all simulations made", "decided early", "the pool of edges is full")
+SEARCHING, SPENT, DECIDED, FULL, OVER, STUCK = range(6)
+STATUSES = (
+    "searching", "all simulations made", "decided early", "the pool of edges is full", "the game is over",
+    "a position that is not the end has no legal move",
+)  # fmt: skip
 NONE, UNDER_WAY = -1, -2
 
 
 MOST_ACTIONS = 1 << 15  # an edge's action has 16 bits
+MOST_RECORDS = (1 << 31) - 1  # nodes and edges of a tree are numbered with 32 bits
 
 
 Single = Any  # a float32; Any, because it is one of Numba's, not Python's
@@ -130,6 +134,11 @@ def room(game: Game, settings: TreeSettings, trees: int, nodes: int, edges: int,
     most = max(1, game.most_legal)
     if edges < 2 * most:
         raise BadInput(f"a tree of {game.name} needs room for at least {2 * most} edges, not {edges}")
+    if edges > MOST_RECORDS:
+        raise BadInput(
+            f"a tree of {game.name} with {nodes} nodes may need {edges} edges; at most {MOST_RECORDS} can be numbered: "
+            "ask for fewer simulations, or say how many edges there shall be room for"
+        )
     if game.actions > MOST_ACTIONS:
         raise BadInput(f"{game.name} has {game.actions} actions; trees can number at most {MOST_ACTIONS}")
     rows = trees * settings.leaves

@@ -6,10 +6,11 @@ from typing import Any
 
 from numba import int32, njit
 
-from rookery.games.rules import play
+from rookery.games.rules import over, play
 from rookery.search.lanes import lane_sync
 from rookery.search.records import at, copy_record
-from rookery.search.tree_arrays import SEARCHING, Tree
+from rookery.search.tree_arrays import FULL, OVER, SEARCHING, Tree
+from rookery.search.tree_settings import LC0
 
 
 @njit(cache=True, nogil=True)
@@ -21,12 +22,26 @@ def clear(t: Tree) -> None:
 
 
 @njit(cache=True, nogil=True)
+def full(t: Tree) -> bool:
+    """Tell whether the pools might not hold another batch of leaves."""
+    tree, options = t.tree, t.options
+    lists = options.leaves + (1 if options.urgency == LC0 else 0)  # sorting takes room for another one
+    return bool(tree.edges + lists * options.most_legal > options.edges or tree.nodes + options.leaves > options.nodes)
+
+
+@njit(cache=True, nogil=True)
 def begin(t: Tree, budget: int) -> None:
     """Begin a search of so many simulations from the tree's root, keeping what is known of it."""
     tree = t.tree
+    if t.options.gumbel > 0:
+        clear(t)  # sequential halving counts visits from nothing
     tree.budget, tree.made, tree.gathered = int32(budget), int32(0), int32(0)
     tree.fresh, tree.status = int32(1), int32(SEARCHING)
     tree.search += int32(1)
+    if over(t.root):
+        tree.status = int32(OVER)
+    elif at(t.nodes, 0).visits > 0 and full(t):  # what was kept may leave no room
+        tree.status = int32(FULL)
 
 
 @njit(cache=True, nogil=True)

@@ -213,13 +213,24 @@ def improved_policy(t: Tree, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
+def draws(t: Tree) -> bool:
+    """Tell whether the move is drawn by temperature: not once a win is proven, nor before a move was visited."""
+    options, root = t.options, at(t.nodes, 0)
+    by_temperature = options.temperature > float32(0) and options.gumbel == 0
+    return bool(by_temperature and t.tree.ply < options.temperature_plies and root.proof <= 0 and root.visits > 1)
+
+
+@njit(cache=True, nogil=True)
 def decided(t: Tree) -> None:
-    """End a search whose most visited move can no longer change: proven, alone, or too far ahead."""
-    root, tree = at(t.nodes, 0), t.tree
+    """End a search whose move can no longer change: proven, alone, or too far ahead.
+
+    To be ahead decides nothing where the move is drawn, by Gumbel search, or may still be proven to lose.
+    """
+    root, tree, options = at(t.nodes, 0), t.tree, t.options
     if root.proof != 0 or root.count == 1:
         tree.status = DECIDED
         return
-    if t.options.gumbel > 0 or tree.budget - tree.made >= root.visits:
+    if options.gumbel > 0 or options.prove or draws(t) or tree.budget - tree.made >= root.visits:
         return
     most, second = 0, 0
     for e in range(root.first, root.first + root.count):
@@ -233,13 +244,18 @@ def decided(t: Tree) -> None:
 
 
 @njit(cache=True, nogil=True)
-def better(t: Tree, e: int, best: int) -> bool:
-    """Tell whether a root move is to be preferred: proven wins first, proven losses last, then visits, mean, prior."""
+def better(t: Tree, e: int, best: int, weight: Single) -> bool:
+    """Tell whether a root move is to be preferred: proven wins first, proven losses last, then the most visits.
+
+    Of as many visits, it is the higher score in Gumbel search, with the weight of a Q; else the mean, then the prior.
+    """
     this, other = at(t.edges, e), at(t.edges, best)
     if t.options.prove and at(t.edges, e).proof != at(t.edges, best).proof:
         return bool(at(t.edges, e).proof > at(t.edges, best).proof)
     if this.visits != other.visits:
         return bool(this.visits > other.visits)
+    if t.options.gumbel > 0:
+        return bool(gumbel_score(t, e, weight) > gumbel_score(t, best, weight))
     if this.mean != other.mean:
         return bool(this.mean > other.mean)
     return bool(this.prior > other.prior)
@@ -252,11 +268,7 @@ def best_edge(t: Tree) -> int:
     best = int(root.first)
     weight = value_weight(t.options, most_visits(t))
     for e in range(root.first + 1, root.first + root.count):
-        if t.options.gumbel > 0:
-            ahead = at(t.edges, e).visits - at(t.edges, best).visits
-            if ahead > 0 or (ahead == 0 and gumbel_score(t, e, weight) > gumbel_score(t, best, weight)):
-                best = e
-        elif better(t, e, best):
+        if better(t, e, best, weight):
             best = e
     return best
 
@@ -283,7 +295,5 @@ def drawn_edge(t: Tree) -> int:
 @njit(cache=True, nogil=True)
 def choose(t: Tree) -> int:
     """Choose the move of a finished search and return its edge; one lane is enough."""
-    options, tree = t.options, t.tree
-    draws = options.temperature > float32(0) and tree.ply < options.temperature_plies and options.gumbel == 0
-    tree.chosen = int32(drawn_edge(t) if draws else best_edge(t))
-    return int(tree.chosen)
+    t.tree.chosen = int32(drawn_edge(t) if draws(t) else best_edge(t))
+    return int(t.tree.chosen)

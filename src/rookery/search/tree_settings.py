@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,10 @@ from rookery.games.options import one_of, whole_number
 
 URGENCIES = ("parent", "reduced", "lc0", "infinite")
 PARENT, REDUCED, LC0, INFINITE = range(4)
+NUMBERS = int | float | np.integer | np.floating
 MOST_SEATS = 4
 MOST_LEAVES = 1024
+MOST_SIMULATIONS = 1 << 30
 
 OPTIONS = np.dtype(
     [
@@ -74,13 +75,13 @@ class TreeSettings:
     value_scale: float = 1.0
     """a Q in [0, 1] weighs (value_visits + most visits) * value_scale against a logit"""
     early_stop: bool = False
-    """end when nothing can change the most visited move any more"""
+    """end when nothing can change the chosen move any more"""
     seed: int = 0
     """same seed, same search, on every device"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be searched with, by name."""
-        whole_number("simulations", self.simulations, 1, 1 << 30)
+        whole_number("simulations", self.simulations, 1, MOST_SIMULATIONS)
         whole_number("leaves", self.leaves, 1, MOST_LEAVES)
         whole_number("gumbel", self.gumbel, 0, 1 << 15)
         whole_number("temperature_plies", self.temperature_plies, 0, 1 << 30)
@@ -94,8 +95,11 @@ class TreeSettings:
         }  # fmt: skip
         for name, (low, high) in ranges.items():
             value = getattr(self, name)
-            if not isinstance(value, int | float) or not math.isfinite(value) or not low <= value <= high:
+            if isinstance(value, bool) or not isinstance(value, NUMBERS) or not low <= value <= high:
                 raise BadInput(f"{name} must be a number in {low}..{high}, not {value!r}")
+        for name in ("prove", "early_stop"):
+            if not isinstance(getattr(self, name), bool | np.bool_):
+                raise BadInput(f"{name} must be True or False, not {getattr(self, name)!r}")
         if self.gumbel and self.noise:
             raise BadInput("gumbel and noise exclude each other: Gumbel search draws its own noise")
 

@@ -18,7 +18,8 @@ from numba import float32, int32, njit
 from rookery.games.rules import legal, mover, observe, over, payoff, play
 from rookery.search.lanes import lane_argmax, lane_max, lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_record
-from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, UNDER_WAY, Single, Tree
+from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
+from rookery.search.tree_keep import full
 from rookery.search.tree_root import decided, gumbel_edge, prepare_root
 from rookery.search.tree_settings import INFINITE, LC0, PARENT, REDUCED
 
@@ -280,6 +281,8 @@ def expand(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
         if lane == 0:
             at(t.nodes, n).count = int32(count)
             tree.edges = int32(first + count)
+            if count == 0:
+                tree.status = int32(STUCK)
         lane_sync()
     return n
 
@@ -338,11 +341,11 @@ def carry_up(t: Tree, row: int, leaf: int) -> None:
 def note_status(t: Tree) -> None:
     """Note whether the search of a tree has ended, and why."""
     tree, options = t.tree, t.options
-    wide = 2 if options.urgency == LC0 else 1
-    needed = options.leaves + wide - 1
+    if tree.status == STUCK:
+        return
     if tree.made >= tree.budget:
         tree.status = SPENT
-    elif tree.edges + needed * options.most_legal > options.edges or tree.nodes + options.leaves > options.nodes:
+    elif full(t):
         tree.status = FULL
     elif options.early:
         decided(t)

@@ -17,57 +17,45 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import float32, int64, njit
+from numba import njit
 
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
-from rookery.games.rng import number
-from rookery.games.rules import State, legal, mover, over, payoff, play
+from rookery.games.rules import State
 from rookery.search.analysis import Analysis, Limits, Line, Watch
-from rookery.search.evaluator import Evaluator
-from rookery.search.records import at, copy_record, prefetch
+from rookery.search.evaluator import Evaluator, take_answers
+from rookery.search.records import at, prefetch
 from rookery.search.threads import on_threads
-from rookery.search.tree_arrays import DECIDED, FULL, SEARCHING, STATUSES, Arrays, Tree, room, tree_of
+from rookery.search.tree_arrays import (
+    DECIDED,
+    EDGE,
+    FULL,
+    MOST_RECORDS,
+    NODE,
+    OVER,
+    SEARCHING,
+    STATUSES,
+    STUCK,
+    Arrays,
+    room,
+    tree_of,
+)
 from rookery.search.tree_keep import begin, clear, play_on
-from rookery.search.tree_root import PLAYOUT, choose, improved_policy, tree_key
-from rookery.search.tree_settings import TreeSettings
+from rookery.search.tree_playouts import judge_by_playouts
+from rookery.search.tree_root import choose, improved_policy
+from rookery.search.tree_settings import MOST_SIMULATIONS, TreeSettings
 from rookery.search.tree_walk import back_up, forget, gather, observe_leaves
 
 SLICE = 0.005  # seconds of compiled work between two looks at the clock
 AHEAD = 4  # trees between asking for memory and using it
 NEAR = 3  # edges to a line of the cache
-MEGABYTES = 512  # of memory for a tree whose number of simulations is not known
+MEGABYTES = 512  # of memory for a tree of a search limited by time
+EDGES_A_NODE = 8  # in a pool of so many megabytes
 
 
 # ---- compiled ------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def play_out(state: State, moves: np.ndarray, key: Any, counter: int, seat: int) -> float:
-    """Play to the end with random moves, with the numbers of a key from `counter` on; return a seat's result."""
-    while not over(state):
-        count = legal(state, moves)
-        high = number(key, counter) >> np.uint64(32)
-        play(state, int(moves[int((high * np.uint64(count)) >> np.uint64(32))]))
-        counter += 1
-    return payoff(state, seat)
-
-
-@njit(cache=True, nogil=True)
-def judge_by_playouts(t: Tree, playouts: int, longest: int, scratch: State, moves: Any) -> None:
-    """Write the mean result of random playouts from each leaf under way, for its mover."""
-    key = tree_key(t, PLAYOUT)
-    for row in range(t.tree.gathered):
-        if at(t.slots, row).over:
-            continue
-        seat, total = mover(at(t.leaves, row)), 0.0
-        for k in range(playouts):
-            copy_record(scratch, at(t.leaves, row), 0, 1)
-            counter = ((int64(t.tree.made) + row) * playouts + k) * (longest + 1)
-            total += play_out(scratch, moves, key, counter, seat)
-        at(t.values, row).x = float32(total / max(1, playouts))
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +69,9 @@ def search_alone(
             if t.tree.status != SEARCHING or (stop[0] and at(t.nodes, 0).count > 0):
                 break
             gather(t, 0, 1)
-            judge_by_playouts(t, playouts, longest, scratch, moves)
+            if not judge_by_playouts(t, playouts, longest, scratch, moves, stop):
+                forget(t)
+                break
             back_up(t, moves, 0, 1)
 
 
@@ -174,6 +164,7 @@ class Trees:
         worst, spare = max(1, game.most_legal), self.settings.leaves + 1
         if nodes is None:
             nodes = self.settings.simulations * (2 if self.keep else 1) + spare + 1
+        whole_number("nodes", nodes, 1, MOST_RECORDS)
         self.arrays = room(game, self.settings, trees, nodes, (nodes + spare) * worst if edges is None else edges)
         self.moves = np.empty(worst, np.int32)
 
@@ -191,6 +182,8 @@ class Trees:
         if len(positions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
         for b, position in enumerate(positions):
+            if position.game is not self.game and position.game.spec != self.game.spec:
+                raise BadInput(f"these are trees of {self.game.spec}; a position of {position.game.spec} does not fit")
             if position.over:
                 raise BadInput(f"the game is over in {position.text()!r}; there is nothing to search")
             self.arrays.roots[b] = position.state
@@ -205,16 +198,19 @@ class Trees:
         """Search until every tree is done or the watch ends it.
 
         The leaves are judged by an evaluator, or by a number of random playouts; 0 judges every position as even.
+        Threads share out trees searched by playouts; an evaluator is asked by a single one, for all trees at once.
         """
         watch = watch or Watch()
         if isinstance(evaluator, int):
             self.run_alone(whole_number("playouts", evaluator, 0, 1 << 20), threads, watch)
         else:
             self.run_asking(evaluator, watch)
+        self.refuse_stuck()
 
     def run_alone(self, playouts: int, threads: int, watch: Watch) -> None:
         """Search by playouts, trees shared out among threads."""
         share = -(-self.count // (4 * threads)) if threads > 1 else self.count
+        self.arrays.logits["x"] = 1  # not what an evaluator said before
 
         def part(first: int) -> None:
             last = min(first + share, self.count)
@@ -235,25 +231,47 @@ class Trees:
         shape = self.game.observations[evaluator.kind]
         observations = np.zeros((len(self.arrays.values), int(np.prod(shape))), np.float32)
         kind, logits, values = kinds.index(evaluator.kind), self.arrays.logits["x"], self.arrays.values["x"]
-        asked = 0
-        while step(self.arrays, 0, self.count, kind, observations, self.moves) and not (asked and watch.ended):
-            logits[:], values[:] = evaluator(observations)
-            asked += 1
-        forget_leaves(self.arrays)  # those whose answers were never asked for
+        places, weights, begun = np.arange(self.settings.leaves), self.settings.policy == "weights", False
+        try:
+            while step(self.arrays, 0, self.count, kind, observations, self.moves) and not (begun and watch.ended):
+                asked = places < self.arrays.trees["gathered"][:, None]
+                asked = asked.ravel() & (self.arrays.slots["over"] == 0)
+                take_answers(evaluator(observations), logits, values, asked, weights)
+                begun = True
+        finally:
+            forget_leaves(self.arrays)  # those whose answers were never asked for, or never came
+
+    def refuse_stuck(self) -> None:
+        """Raise an error if a search came to a position in which nobody can move."""
+        stuck = np.flatnonzero(self.arrays.trees["status"] == STUCK)
+        if stuck.size:
+            raise BadInput(
+                f"the search of {self.root(int(stuck[0])).text()!r} came to a position that is not the end and has no "
+                "legal move; a position must show everything, hidden hands too"
+            )
 
     def choose(self) -> list[Action]:
         """Return the move of each tree: by temperature, Gumbel search, or the most visited one."""
         edges = np.empty(self.count, np.int64)
         choose_all(self.arrays, edges)
-        if (edges < 0).any():
-            raise BadInput(f"tree {int(np.argmin(edges))} has not been searched, so no move can be chosen")
-        return [int(self.arrays.edges[b, e]["action"]) for b, e in enumerate(edges)]
+        return [self.chosen_action(b, int(e)) for b, e in enumerate(edges)]
+
+    def chosen_action(self, b: int, e: int) -> Action:
+        """Return the action of the edge chosen in a tree; refuse -1, which stands for none."""
+        if e < 0:
+            over = self.arrays.trees[b]["status"] == OVER
+            reason = "is that of a finished game" if over else "has not been searched"
+            raise BadInput(f"tree {b} {reason}, so no move can be chosen")
+        return int(self.arrays.edges[b, e]["action"])
 
     def play(self, actions: Sequence[Action]) -> None:
         """Play a move in each tree; `again` then begins the next search."""
+        if len(actions) != self.count:
+            raise BadInput(f"there are {self.count} trees, but {len(actions)} moves to play")
         for b, action in enumerate(actions):
             position = self.root(b)
             position.check_legal(position.checked_action(action), action)
+        for b, action in enumerate(actions):
             play_tree(self.arrays, b, action, self.keep)
 
     def root(self, b: int) -> Position:
@@ -271,7 +289,9 @@ class Trees:
             improve(self.arrays, b, improved)
             return actions, improved
         visits = self.arrays.edges[b, first : first + count]["visits"].astype(np.float64)
-        return actions, visits / max(1.0, visits.sum())
+        if not visits.any():  # ended before its first simulation: the priors are all there is
+            return actions, self.arrays.edges[b, first : first + count]["prior"].astype(np.float64)
+        return actions, visits / visits.sum()
 
     def edges_of(self, b: int, n: int) -> tuple[int, int]:
         """Return first edge and number of edges of a node."""
@@ -279,7 +299,7 @@ class Trees:
         return int(node["first"]), int(node["count"])
 
     def principal(self, b: int, e: int) -> tuple[Action, ...]:
-        """Return the most visited line that begins with an edge."""
+        """Return the line that begins with an edge: proven wins first, then the most visited moves."""
         moves = [int(self.arrays.edges[b, e]["action"])]
         child = int(self.arrays.edges[b, e]["child"])
         while child >= 0 and len(moves) < self.game.longest:
@@ -287,7 +307,8 @@ class Trees:
             edges = self.arrays.edges[b, first : first + count]
             if count == 0 or edges["visits"].max() == 0:
                 break
-            e = first + int(np.lexsort((-edges["prior"], -edges["mean"], -edges["visits"]))[0])
+            proofs = np.where(edges["visits"] > 0, edges["proof"], -2)  # a move not looked at comes last
+            e = first + int(np.lexsort((-edges["prior"], -edges["mean"], -edges["visits"], -proofs))[0])
             moves.append(int(self.arrays.edges[b, e]["action"]))
             child = int(self.arrays.edges[b, e]["child"])
         return tuple(moves)
@@ -314,8 +335,10 @@ class Trees:
         )
         root, tree = self.arrays.nodes[b, 0], self.arrays.trees[b]
         proof, status = int(root["proof"]), int(tree["status"])
+        chosen = np.empty(self.count, np.int64)
+        choose_all(self.arrays, chosen)
         return Analysis(
-            action=self.choose()[b],
+            action=self.chosen_action(b, int(chosen[b])),
             value=float(proof) if proof else float(root["mean"]),
             lines=tuple(lines[i] for i in order),
             nodes=int(tree["made"]),
@@ -332,23 +355,37 @@ def paced(rounds: int, seconds: float) -> int:
     return rounds * 2 if seconds < SLICE / 2 else rounds
 
 
+def one_tree(game: Game, limits: Limits, megabytes: int, settings: dict[str, Any]) -> Trees:
+    """Make room for the search of one position: for all simulations, or so many megabytes where time limits it."""
+    if limits.nodes is not None or limits.seconds is not None:
+        settings = settings | {"simulations": limits.nodes or MOST_SIMULATIONS}
+    made, most = TreeSettings(**settings), max(1, game.most_legal)
+    if limits.seconds is None:
+        return Trees(game, made)
+    if made.gumbel and limits.nodes is None:
+        raise BadInput("Gumbel search shares out a known number of simulations: its limit must name nodes")
+    room = whole_number("megabytes", megabytes, 1, 1 << 24) * 1_000_000
+    edges = min(room * EDGES_A_NODE // (EDGE.itemsize * EDGES_A_NODE + NODE.itemsize), MOST_RECORDS)
+    spare = made.leaves + 2
+    nodes = min(edges // EDGES_A_NODE, made.simulations) + spare
+    return Trees(game, made, nodes=nodes, edges=min(max(edges, 2 * spare * most), (nodes + spare) * most))
+
+
 def search(
     position: Position, limits: Limits, watch: Watch | None = None, *, evaluator: Evaluator | int = 1, ply: int = 0,
     megabytes: int = MEGABYTES, **settings: Any,
 ) -> Analysis:  # fmt: skip
     """Search one position by tree search; `settings` are those of `TreeSettings`, simulations are `limits.nodes`.
 
-    With no limit of simulations the tree may take so many megabytes, and the search ends when they are full.
+    Where nothing limits it, it makes as many as `TreeSettings` says. With a limit of time the tree may take so many
+    megabytes, and the search ends when they are full.
     """
+    if limits.depth is not None:
+        raise BadInput(f"a tree search is limited by nodes or seconds, not by depth (here {limits.depth})")
+    if "simulations" in settings:
+        raise BadInput("the simulations of a search are its limit of nodes")
     watch = watch or Watch(limits.seconds)
-    game, edges = position.game, None
-    if limits.nodes is None and limits.seconds is not None:
-        bytes_per_edge = 20
-        edges = max(4 * max(1, game.most_legal), megabytes * 1_000_000 // bytes_per_edge)
-        settings["simulations"] = max(1, edges // 8)
-    elif limits.nodes is not None:
-        settings["simulations"] = limits.nodes
-    trees = Trees(game, TreeSettings(**settings), edges=edges)
+    trees = one_tree(position.game, limits, megabytes, settings)
     trees.begin([position], plies=ply)
     if watch.seconds is None and limits.seconds is not None:
         watch = dataclasses.replace(watch, seconds=limits.seconds)

@@ -100,9 +100,9 @@ class TreesOnCard:
         for name in names:
             getattr(self.arrays, name).copy_to_device(getattr(self.host.arrays, name))
 
-    def begin(self, positions: Sequence[Position]) -> None:
-        """Put positions at the roots, forgetting all trees, and begin a search of each."""
-        self.host.put(positions)
+    def begin(self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int = 0) -> None:
+        """Put positions at the roots, forgetting all trees, and begin a search of each, as on a CPU."""
+        self.host.put(positions, streams, plies)
         self.copy("roots", "trees")
         self.again(forget=True)
 
@@ -141,4 +141,5 @@ class TreesOnCard:
         """Copy the trees to the host, waiting for the card."""
         for target, source in zip(self.host.arrays, self.arrays, strict=True):
             source.copy_to_host(target)
+        self.host.refuse_stuck()
         return self.host
