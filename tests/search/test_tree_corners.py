@@ -254,6 +254,16 @@ def test_gumbel_search_plays_a_proven_win_that_nobody_expected():
         assert (found.action, found.value) == (3, 1.0)
 
 
+def test_values_weigh_by_the_most_visits_when_gumbel_search_chooses():
+    trees = searched(after(), Saying(), gumbel=2, simulations=8, value_visits=0.0)
+    edges = trees.arrays.edges[0, :7]
+    one, other = np.flatnonzero(edges["visits"] == 4)
+    for noisy, good in ((one, other), (other, one)):
+        trees.arrays.gumbels["x"][0, [noisy, good]] = 1, 0
+        edges["mean"][[noisy, good]] = -1, 1
+        assert trees.choose() == [good]  # 4 visits * 1 against noise of 1
+
+
 def test_a_proven_win_is_not_left_to_the_draw():
     position = after(*WINNING)
     settings = TreeSettings(simulations=30, prove=True, early_stop=True, temperature=1.0, policy="weights")
@@ -265,8 +275,9 @@ def test_a_proven_win_is_not_left_to_the_draw():
 
 def test_a_search_stops_early_as_soon_as_no_other_move_can_catch_up():
     game, budget = load(CONNECT_FOUR), 80
-    evaluator = Hashed(game)
-    for moves in ((), (3,), (3, 3), (2, 4, 1), (0, 6, 5, 5), (1, 1, 2, 5, 6)):
+    rising = Saying((1, 1, 1, 1, 1, 60, 99))  # the best move comes after the second best
+    starts = [((), rising), *((moves, Hashed(game)) for moves in ((), (3,), (2, 4, 1), (0, 6, 5, 5), (1, 1, 2, 5, 6)))]
+    for moves, evaluator in starts:
         slow, made = SlowTree(after(*moves), TreeSettings(policy="weights"), evaluator), 0
         slow.run(0)
         while True:
