@@ -106,8 +106,8 @@ def search(
     expand_after  simulations that end at a position before it gets edges; with an evaluator it has them at once
     sharpness     without an evaluator priors grow as exp(sharpness * promise), in games that say what a move promises
     tries         moves drawn at each ply of a playout, of which the one that promises most is played; 1: plain random
-    plies         moves after which a playout is judged by the game's evaluation; 0: it is played to the end; None: as the
-                  game says, which is 20 in Domineering and 0 in the others
+    plies         moves after which a playout is judged by the game's evaluation; 0: it is played to the end; None: what
+                  the game says, which is 20 in Domineering and 0 in the others
     capacity      edges the graph can hold; when they are used up the search ends and says so
     """
     if position.over:
@@ -322,9 +322,7 @@ def lines_of(graph: Graph, edges: np.ndarray, moves: np.ndarray, lengths: np.nda
     visits = graph.visits[edges]
     values = graph.total[edges] / np.maximum(visits, 1)
     columns = (moves[:, 0], values, visits, graph.prior[edges], moves, lengths)
-    rows = zip(
-        *(column.tolist() for column in columns), strict=True
-    )  # at once: a number at a time takes ten times as long
+    rows = zip(*(column.tolist() for column in columns), strict=True)  # one number at a time takes ten times as long
     return tuple(Line(action, value, n, prior, tuple(play[:length])) for action, value, n, prior, play, length in rows)
 
 

@@ -69,8 +69,9 @@ def best_edge(graph: Graph, node: int, c: float, k: float, begin: int) -> int:
 
 @njit(cache=True, nogil=True)
 def descend(graph: Graph, trail: Trail, states: np.ndarray, rule: Rule) -> int:
-    """Walk from the root to a leaf, for which there must be room; say WAITING if it must be judged, FINISHED if `trail.sums` holds its exact value.
+    """Walk from the root to a leaf; say WAITING if it must be judged, FINISHED if `trail.sums` holds its exact value.
 
+    There must be room for the leaf (`has_room`).
     The walk ends with the first edge never taken before, at a node without edges, at the end of the game and, as a
     draw, where it comes back to a position of its own.
     """
@@ -183,7 +184,7 @@ def play_on(state: State, trail: Trail, ply: int, rule: Rule, stream: Word) -> i
 
 @njit(cache=True, nogil=True, inline="always")
 def judge_playout(state: State, trail: Trail) -> None:
-    """Write what the last position of a playout is worth to each seat: its payoff or, if play goes on, by evaluation."""
+    """Write what the last position of a playout is worth to each seat: its payoff or, before the end, by evaluation."""
     result, teams = trail.result, trail.teams
     if over(state):
         for seat in range(result.shape[0]):
