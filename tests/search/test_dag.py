@@ -14,6 +14,7 @@ from rookery.games.position import Position
 from rookery.games.rng import random_below
 from rookery.search import dag, dag_graph
 from rookery.search.analysis import Analysis, Limits, Watch
+from rookery.search.evaluations import UNIT, evaluate
 from support import CONNECT_FOUR
 
 FOREVER = 1 << 62
@@ -37,7 +38,7 @@ class Node:
         self.value: float | None = None
 
 
-def slow_hint(position: Position, action: int) -> int:
+def slow_promise(position: Position, action: int) -> int:
     """In Domineering, the moves a domino takes from the other side less those from its own, counted anew."""
     if position.game.name != "domineering":
         return 0
@@ -51,7 +52,7 @@ def slow_hint(position: Position, action: int) -> int:
     before, behind = position.text()[:-1], after.text()[:-1]
     own, other = "vh"[position.mover], "hv"[position.mover]
     taken, lost = moves(before + other) - moves(behind + other), moves(before + own) - moves(behind + own)
-    return taken - (lost - 1)
+    return taken - lost
 
 
 class SlowSearch:
@@ -59,11 +60,13 @@ class SlowSearch:
 
     def __init__(
         self, position, seed=0, c=1.0, k=1000.0, playouts=1, expand_after=1, depth=FOREVER, evaluator=None,
-        sharpness=1.0, tries=3,
+        sharpness=1.0, tries=3, plies=None,
     ):  # fmt: skip
         self.game, self.position, self.seed, self.c, self.k = position.game, position, seed, c, k
         self.playouts, self.expand_after, self.depth, self.evaluator = playouts, expand_after, depth, evaluator
-        self.sharpness, self.tries = sharpness, tries if position.game.name == "domineering" else 1
+        domineering = position.game.name == "domineering"
+        self.sharpness, self.tries = sharpness, tries if domineering else 1
+        self.plies = (20 if domineering else FOREVER) if plies is None else plies or FOREVER
         self.root = Node(position)
         self.nodes = {position.key: self.root}
         self.expand(self.root)
@@ -72,9 +75,9 @@ class SlowSearch:
             self.judge(self.root)
 
     def expand(self, node: Node) -> None:
-        """Give a node its moves, with priors by their hints."""
+        """Give a node its moves, with priors by what they promise."""
         actions = [int(action) for action in node.position.legal()]
-        weights = [math.exp(self.sharpness * slow_hint(node.position, action)) for action in actions]
+        weights = [math.exp(self.sharpness * slow_promise(node.position, action)) for action in actions]
         shares = [float(np.float32(np.float32(weight) / sum(weights))) for weight in weights]
         node.lines = {action: Line(share) for action, share in zip(actions, shares, strict=True)}
 
@@ -140,23 +143,29 @@ class SlowSearch:
         self.back_up(path, [total * (1.0 / self.playouts) for total in sums])
 
     def play_out(self, leaf: Position, path: list[tuple[Node, int]]) -> tuple[list[tuple[int, int]], list[float]]:
-        """A random game from a leaf: its moves with their seats, and its result for each seat."""
+        """Random moves from a leaf: themselves with their seats, and what they come to for each seat."""
         position, moves = leaf.copy(), []
         lists = {seat: list(range(self.game.actions)) for seat in range(self.game.seats)}
         lists |= {node.seat: list(node.lines) for node, _ in path}  # the last node of a seat prevails
         lists[leaf.mover] = [int(action) for action in leaf.legal()]
-        while not position.over:
+        while not position.over and len(moves) < self.plies:
             if self.game.vanishing:
                 action = self.draw_vanishing(position, lists[position.mover])
             else:
                 legal = position.legal()
-                action = int(legal[self.draw(len(legal))])  # no game without vanishing moves gives hints
+                action = int(legal[self.draw(len(legal))])  # none of these games has promises in units
             moves.append((position.mover, action))
             position.play(action)
-        return moves, [position.payoff(seat) for seat in range(self.game.seats)]
+        if position.over:
+            return moves, [position.payoff(seat) for seat in range(self.game.seats)]
+        return moves, self.for_each_seat(evaluate(position.state) / UNIT, position.mover)
+
+    def for_each_seat(self, value: float, seat: int) -> list[float]:
+        """A value from one seat's side, for all: turned for the other team."""
+        return [value if team == self.game.teams[seat] else -value for team in self.game.teams]
 
     def draw_vanishing(self, position: Position, actions: list[int]) -> int:
-        """Draw from a list until enough legal moves are found, striking the others; the one with the best hint wins."""
+        """Draw from a list until enough legal moves are found, striking the others; the one that promises most wins."""
         legal, drawn = set(position.legal()), []
         while len(drawn) < self.tries:
             i = self.draw(len(actions))
@@ -165,7 +174,7 @@ class SlowSearch:
             else:
                 actions[i] = actions[-1]
                 actions.pop()
-        return max(drawn, key=lambda action: slow_hint(position, action))
+        return max(drawn, key=lambda action: slow_promise(position, action))
 
     def credit(self, path, playout: list[tuple[int, int]], leaf: Node | None, values: list[float]) -> None:
         """All moves as first: each ancestor hears of every move that its own seat played from there on, once."""
@@ -194,11 +203,10 @@ class SlowSearch:
         node.value = float(values[0])
 
     def judged(self, node: Node) -> list[float]:
-        """The evaluator's value for each seat: turned for the other team."""
+        """The evaluator's value for each seat."""
         if node.value is None:
             self.judge(node)
-        teams = self.game.teams
-        return [node.value if teams[seat] == teams[node.seat] else -node.value for seat in range(self.game.seats)]
+        return self.for_each_seat(node.value, node.seat)
 
 
 class Shuffle:
@@ -286,6 +294,7 @@ def test_settings_mean_the_same_in_the_slow_search(spec):
     position = after(spec, 3)
     check_equal(position, 40, seed=-5, c=3.0, k=10.0, playouts=3, expand_after=0)
     check_equal(position, 40, seed=9, c=0.0, expand_after=4, depth=2)
+    check_equal(position, 40, seed=2, plies=2, playouts=2)
 
 
 @pytest.mark.parametrize("spec", [SMALL, "pylos"])
@@ -317,6 +326,7 @@ def test_every_game_equals_the_slow_search(spec, moves, simulations):
     position = after(spec, moves, seed=1)
     check_equal(position, simulations, seed=11)
     check_equal(position, simulations // 2, seed=12, c=8.0, k=50.0, playouts=2, expand_after=0)
+    check_equal(position, simulations // 2, seed=13, plies=3)
     check_equal(position, simulations // 2, c=2.0, evaluator=Guess(position.game))
 
 
@@ -362,12 +372,12 @@ OUTCOMES = {
 
 @pytest.mark.parametrize(("rows", "cols"), OUTCOMES)
 @pytest.mark.parametrize("side", "vh")
-@pytest.mark.parametrize("hints", [{}, {"sharpness": 0.0, "tries": 1}], ids=["hints", "no hints"])
-def test_its_value_has_the_sign_of_the_solved_board(rows, cols, side, hints):
+@pytest.mark.parametrize("promises", [{}, {"sharpness": 0.0, "tries": 1}], ids=["promises", "no promises"])
+def test_its_value_has_the_sign_of_the_solved_board(rows, cols, side, promises):
     board = "/".join(["." * cols] * rows)
     position = load(f"domineering:rows={rows},cols={cols}").position(f"{board} {side}")
     wins = OUTCOMES[rows, cols] in ("N", side.upper())
-    analysis = found(position, 10_000, **hints)
+    analysis = found(position, 10_000, **promises)
     assert analysis.value > 0.5 if wins else analysis.value < -0.5
 
 
@@ -431,6 +441,21 @@ def test_the_same_seed_gives_the_same_outcome_however_it_is_sliced(monkeypatch):
     monkeypatch.setattr(dag, "SLICE_SECONDS", 0.0)
     assert found(position, 500, seed=4) == whole
     assert found(position, 500, seed=5) != whole
+
+
+def test_a_graph_that_grows_gives_the_same_outcome(monkeypatch):
+    position = after(SMALL, 0)
+    whole = found(position, 3000, seed=4)
+    monkeypatch.setattr(dag, "FIRST_ROOM", 30)
+    monkeypatch.setattr(dag, "GROWTH", 2)
+    assert found(position, 3000, seed=4) == whole
+    guess = Guess(position.game)
+    assert found(position, 300, evaluator=guess) == found(position, 300, evaluator=guess, capacity=1 << 20)
+
+
+def test_games_that_promise_nothing_are_searched_without_promises():
+    position = after("pylos", 4)
+    assert found(position, 200, sharpness=9.0, tries=7) == found(position, 200, sharpness=0.0, tries=1)
 
 
 def test_a_full_graph_ends_the_search_and_says_so():
@@ -556,6 +581,7 @@ def test_an_evaluator_that_does_not_fit_is_refused():
         {"temperature": -0.1},
         {"expand_after": -1},
         {"tries": 0},
+        {"plies": -1},
         {"capacity": 0},
         {"seed": 2**63},
         {"sharpness": math.inf},

@@ -11,7 +11,17 @@ from rookery import BadInput, load
 from rookery.games.position import Position
 from rookery.games.texas42 import points
 from rookery.search.alphabeta_walk import judged
-from rookery.search.evaluations import UNIT, ended_by_history, evaluate, forcing, promise, squashed, supplies
+from rookery.search.evaluations import (
+    UNIT,
+    ended_by_history,
+    evaluate,
+    forcing,
+    playout_plies,
+    promise,
+    promise_unit,
+    squashed,
+    supplies,
+)
 from support import CONNECT_FOUR, SPECS, random_walk
 
 
@@ -154,7 +164,8 @@ def test_gomoku_counts_the_groups_of_the_side_to_move():
 
 def test_a_game_that_supplies_nothing_looks_even():
     position = load(CONNECT_FOUR).start()
-    assert evaluate(position.state) == promise(position.state, 3) == 0
+    assert evaluate(position.state) == promise(position.state, 3) == promise_unit(position.state) == 0
+    assert playout_plies(position.state) == 0
     assert forcing(position.state, np.empty(7, np.int32)) == 0
     assert not ended_by_history(position.state)
 

@@ -26,29 +26,33 @@ from rookery.search.dag_graph import (
     DEPTH,
     DONE,
     FINISHED,
+    FIRST_ROOM,
     FULL,
+    GROWTH,
     NO_MOVE,
     TOO_LONG,
     WAITING,
     Graph,
     Rule,
     Trail,
+    enlarged,
     expand,
+    has_room,
     new_graph,
     new_trail,
     node_of,
 )
 from rookery.search.dag_kernels import LEAF, ROOT, descend, finish, principals, simulate
+from rookery.search.evaluations import playout_plies, promise_unit
 from rookery.search.evaluator import Evaluator
-from rookery.search.hints import has_hints
 from rookery.search.threads import new_stop
 
 EXPLORATION = 1.0
 EQUIVALENCE = 1000.0
-CAPACITY = 1 << 23  # edges; the arrays take 44 bytes for each, and memory only as they fill
+CAPACITY = 1 << 23  # edges; the arrays take 60 bytes for each, those of the nodes included
 FOREVER = 1 << 62
 LARGEST = 1 << 30
-SHARPEST = 10.0  # hints are small numbers, but their exponentials must stay finite
+SHARPEST = 10.0  # promises count few units, but their exponentials must stay finite
 SLICE_SECONDS = 0.01
 FIRST_SLICE = 1000  # plies: how fast a game runs is not known yet
 REPORT_SECONDS = 0.5
@@ -64,6 +68,8 @@ class Search:
     states: np.ndarray
     rule: Rule
     evaluator: Evaluator | None
+    capacity: int
+    """edges that the graph may grow to"""
     note: str = ""
 
     @property
@@ -86,6 +92,7 @@ def search(
     expand_after: int = 1,
     sharpness: float = 1.0,
     tries: int = 3,
+    plies: int | None = None,
     capacity: int = CAPACITY,
 ) -> Analysis:
     """Look ahead from a position and return what was found; same seed and number of simulations, same outcome.
@@ -97,8 +104,10 @@ def search(
     evaluator     judges leaves and gives priors; without one priors are uniform
     temperature   0 plays the most visited move; t > 0 draws it with chances that grow as visits ** (1 / t)
     expand_after  simulations that end at a position before it gets edges; with an evaluator it has them at once
-    sharpness     priors without an evaluator grow as exp(sharpness * hint), in games that give hints of their moves
-    tries         moves drawn at each ply of a playout, of which the one with the best hint is played; 1 is plain random
+    sharpness     without an evaluator priors grow as exp(sharpness * promise), in games that say what a move promises
+    tries         moves drawn at each ply of a playout, of which the one that promises most is played; 1: plain random
+    plies         moves after which a playout is judged by the game's evaluation; 0: it is played to the end; None: what
+                  the game says, which is 20 in Domineering and 0 in the others
     capacity      edges the graph can hold; when they are used up the search ends and says so
     """
     if position.over:
@@ -118,6 +127,7 @@ def search(
         expand_after=expand_after,
         sharpness=sharpness,
         tries=tries,
+        plies=plies,
     )
     running = begin(position, rule, evaluator, whole_number("capacity of a search", capacity, 1, LARGEST))
     run(running, limits, watch or Watch(limits.seconds))
@@ -136,6 +146,7 @@ def rule_of(
     expand_after: int = 1,
     sharpness: float = 1.0,
     tries: int = 3,
+    plies: int | None = None,
 ) -> Rule:
     """Put the settings together as the kernels read them; refuse those that make no sense."""
     if not 0.0 <= c < math.inf:
@@ -146,7 +157,8 @@ def rule_of(
         raise BadInput(f"k of a search must be a positive finite number, not {k!r}")
     if evaluator is not None and playouts != 1:
         raise BadInput(f"playouts of a search must be 1 where an evaluator judges the leaves, not {playouts!r}")
-    hinted = has_hints(game)
+    state = game.empty_states()[0]
+    unit, plies = int(promise_unit(state)), int(playout_plies(state)) if plies is None else plies
     expand_after = whole_number("expand_after of a search", expand_after, 0, LARGEST)
     return Rule(
         c=float(c),
@@ -157,8 +169,9 @@ def rule_of(
         seed=whole_number("seed", seed, -(2**63), 2**63 - 1),
         actions=game.actions,
         vanishing=game.vanishing,
-        sharpness=float(sharpness) if hinted and evaluator is None else 0.0,
-        tries=whole_number("tries of a search", tries, 1, LARGEST) if hinted else 1,
+        sharpness=float(sharpness) / unit if unit and evaluator is None else 0.0,
+        tries=whole_number("tries of a search", tries, 1, LARGEST) if unit else 1,
+        plies=whole_number("plies of a playout", plies, 0, LARGEST) or FOREVER,
     )
 
 
@@ -167,15 +180,13 @@ def rule_of(
 
 def begin(position: Position, rule: Rule, evaluator: Evaluator | None, capacity: int) -> Search:
     """Make a graph that holds the root with its edges."""
-    game = position.game
-    running = Search(position, new_graph(capacity), new_trail(game), np.repeat(position.states, 3), rule, evaluator)
-    node_of(running.graph, position.state)
-    went = expand(running.graph, 0, position.state, running.trail.moves, rule.sharpness)
-    if went == FULL:
-        raise BadInput(
-            f"capacity of a search must hold the {len(position.legal())} moves of {position.text()!r}, not {capacity}"
-        )
-    refuse(running, went)
+    moves = len(position.legal())
+    if moves > capacity:
+        raise BadInput(f"capacity of a search must hold the {moves} moves of {position.text()!r}, not {capacity}")
+    graph, trail = new_graph(min(max(FIRST_ROOM, moves), capacity)), new_trail(position.game)
+    running = Search(position, graph, trail, np.repeat(position.states, 3), rule, evaluator, capacity)
+    node_of(graph, position.state)
+    refuse(running, expand(graph, 0, position.state, trail.moves, rule.sharpness))
     if evaluator is not None:
         judge(running, 0, running.states[ROOT])
     else:  # compiles it, if need be, before the time is taken
@@ -210,9 +221,11 @@ def run(running: Search, limits: Limits, watch: Watch) -> None:
             went = simulate_judged(running)
         refuse(running, went)
         if went == FULL:
-            edges = running.graph.action.shape[0]
-            running.note = f"the graph is full ({edges} edges): ended after {running.done} simulations"
-            return
+            room = running.graph.action.shape[0]
+            if room == running.capacity:
+                running.note = f"the graph is full ({room} edges): ended after {running.done} simulations"
+                return
+            running.graph = enlarged(running.graph, min(room * GROWTH, running.capacity))
         budget = paced(budget, time.perf_counter() - begun, limits, watch)
         if watch.report is not None and watch.spent - reported >= REPORT_SECONDS:
             reported = watch.spent
@@ -237,16 +250,18 @@ def paced(budget: int, took: float, limits: Limits, watch: Watch) -> int:
 def simulate_judged(running: Search) -> int:
     """Make one simulation whose leaf the evaluator judges."""
     graph, trail = running.graph, running.trail
+    if not has_room(graph, trail):
+        return FULL
     went = descend(graph, trail, running.states, running.rule)
     if went == WAITING:
         node = int(trail.nodes[trail.place[DEPTH]])
         if graph.degree[node] == 0:
             grown = expand(graph, node, running.states[LEAF], trail.moves, 0.0)
             if grown != FINISHED:
-                return grown
+                return int(grown)
             judge(running, node, running.states[LEAF])
-        teams = np.array(running.position.game.teams)
-        trail.sums[:] = np.where(teams == teams[graph.seats[node]], 1.0, -1.0) * graph.judged[node]
+        same_team = trail.teams == trail.teams[graph.seats[node]]
+        trail.sums[:] = np.where(same_team, 1.0, -1.0) * graph.judged[node]
         went = FINISHED
     if went == FINISHED:
         finish(graph, trail, running.rule)
@@ -283,7 +298,7 @@ def analysed(running: Search, temperature: float) -> Analysis:
     moves = np.empty((len(edges), int(running.trail.place[DEEPEST]) + 1), np.int32)
     lengths = np.empty(len(edges), np.int64)
     principals(graph, edges, moves, lengths)
-    lines = tuple(line_of(graph, int(edge), moves[i, : lengths[i]]) for i, edge in enumerate(edges))
+    lines = lines_of(graph, edges, moves, lengths)
     return Analysis(
         action=chosen_action(lines, temperature, running.rule.seed),
         value=lines[0].value,
@@ -302,11 +317,13 @@ def ranked(graph: Graph) -> np.ndarray:
     return edges[np.lexsort((graph.action[edges], -graph.prior[edges], -means, -visits))]
 
 
-def line_of(graph: Graph, edge: int, moves: np.ndarray) -> Line:
-    """Describe a move of the root and the play that follows it most often."""
-    visits = int(graph.visits[edge])
-    value = float(graph.total[edge]) / visits if visits else 0.0
-    return Line(int(graph.action[edge]), value, visits, float(graph.prior[edge]), tuple(moves.tolist()))
+def lines_of(graph: Graph, edges: np.ndarray, moves: np.ndarray, lengths: np.ndarray) -> tuple[Line, ...]:
+    """Describe moves of the root and the play that follows each most often."""
+    visits = graph.visits[edges]
+    values = graph.total[edges] / np.maximum(visits, 1)
+    columns = (moves[:, 0], values, visits, graph.prior[edges], moves, lengths)
+    rows = zip(*(column.tolist() for column in columns), strict=True)  # one number at a time takes ten times as long
+    return tuple(Line(action, value, n, prior, tuple(play[:length])) for action, value, n, prior, play, length in rows)
 
 
 def chosen_action(lines: tuple[Line, ...], temperature: float, seed: int) -> Action:

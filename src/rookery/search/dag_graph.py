@@ -2,7 +2,8 @@
 
 Nodes are positions, numbered as they come; 0 is the root. The edges of a node are its legal moves in increasing order,
 side by side in one pool from `first` on. `slots` is an open-addressing hash table from keys to nodes. A position that
-ends the game is no node: its result is read from the state each time.
+ends the game is no node: its result is read from the state each time. The pools begin small, since most searches are,
+and grow between simulations.
 
 All means kept at a node are from the side of the seat to move there.
 """
@@ -18,18 +19,21 @@ from numba import int64, njit, uint64
 from rookery.games.bits import Word
 from rookery.games.game import Game
 from rookery.games.rules import State, key, legal, mover
-from rookery.search.hints import hint
+from rookery.search.borrowed import borrowed
+from rookery.search.evaluations import promise
 
 FULL, NO_MOVE, TOO_LONG, FINISHED, WAITING = -3, -2, -1, 0, 1  # how a descent or a playout went
 DONE, DRAWN, DEPTH, PENDING, DEEPEST = 0, 1, 2, 3, 4  # numbers in `Trail.place`
 EDGES_A_NODE = 4  # the pool of nodes is smaller than that of edges by this
+FIRST_ROOM = 1 << 14  # edges of a new graph
+GROWTH = 8  # the last step, to the usual capacity, then copies 60 MB: a pause of some 30 ms
 
 
 class Graph(NamedTuple):
     """Everything known about the positions reached; the first axis of an array is nodes, edges or slots."""
 
     used: np.ndarray
-    """[2] nodes and edges in use"""
+    """[2] nodes and edges in use; what lies behind them in the pools is not set"""
     slots: np.ndarray
     """hash table: node + 1, or 0 for a free slot; their number is a power of two"""
     keys: np.ndarray
@@ -88,6 +92,8 @@ class Trail(NamedTuple):
     """[seats] of the playout"""
     sums: np.ndarray
     """[seats] of the results of this simulation's playouts"""
+    teams: np.ndarray
+    """[seats]"""
 
 
 class Rule(NamedTuple):
@@ -102,38 +108,52 @@ class Rule(NamedTuple):
     actions: int
     vanishing: bool
     sharpness: float
-    """of the priors that hints give; 0 for uniform ones"""
+    """of the priors by promise; 0 for uniform ones"""
     tries: int
-    """moves drawn at each ply of a playout, of which the one with the best hint is played"""
+    """moves drawn at each ply of a playout, of which the one that promises most is played"""
+    plies: int
+    """moves after which a playout is judged by the game's evaluation"""
 
 
 # ---- the pools -----------------------------------------------------------------------------------
 
 
 def new_graph(capacity: int) -> Graph:
-    """Make an empty graph. Memory is taken as it fills."""
+    """Make an empty graph with room for so many edges."""
     nodes = capacity // EDGES_A_NODE + 1
     slots = 1 << (2 * nodes).bit_length()
     return Graph(
         used=np.zeros(2, np.int64),
         slots=np.zeros(slots, np.int32),
-        keys=np.zeros(nodes, np.uint64),
-        seats=np.zeros(nodes, np.int32),
-        first=np.zeros(nodes, np.int64),
-        degree=np.zeros(nodes, np.int32),
-        reached=np.zeros(nodes, np.int64),
-        chosen=np.zeros(nodes, np.int64),
-        judged=np.zeros(nodes, np.float64),
-        on_path=np.zeros(nodes, np.int64),
-        action=np.zeros(capacity, np.int32),
-        child=np.zeros(capacity, np.int32),
-        visits=np.zeros(capacity, np.int32),
-        total=np.zeros(capacity, np.float64),
-        amaf_visits=np.zeros(capacity, np.int32),
-        amaf_total=np.zeros(capacity, np.float64),
-        amaf_mean=np.zeros(capacity, np.float64),
-        prior=np.zeros(capacity, np.float32),
+        keys=np.empty(nodes, np.uint64),
+        seats=np.empty(nodes, np.int32),
+        first=np.empty(nodes, np.int64),
+        degree=np.empty(nodes, np.int32),
+        reached=np.empty(nodes, np.int64),
+        chosen=np.empty(nodes, np.int64),
+        judged=np.empty(nodes, np.float64),
+        on_path=np.empty(nodes, np.int64),
+        action=np.empty(capacity, np.int32),
+        child=np.empty(capacity, np.int32),
+        visits=np.empty(capacity, np.int32),
+        total=np.empty(capacity, np.float64),
+        amaf_visits=np.empty(capacity, np.int32),
+        amaf_total=np.empty(capacity, np.float64),
+        amaf_mean=np.empty(capacity, np.float64),
+        prior=np.empty(capacity, np.float32),
     )
+
+
+def enlarged(graph: Graph, capacity: int) -> Graph:
+    """Return a copy of a graph with more room."""
+    larger = new_graph(capacity)
+    larger.used[:] = graph.used
+    nodes, edges = graph.used
+    for old, new in zip(graph[2:], larger[2:], strict=True):  # all behind `used` and `slots`
+        count = edges if old.shape == graph.action.shape else nodes
+        new[:count] = old[:count]
+    fill_slots(larger)
+    return larger
 
 
 def new_trail(game: Game) -> Trail:
@@ -150,10 +170,58 @@ def new_trail(game: Game) -> Trail:
         left=np.zeros(game.seats, np.int64),
         result=np.zeros(game.seats, np.float64),
         sums=np.zeros(game.seats, np.float64),
+        teams=np.array(game.teams, np.int64),
     )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
+def borrowed_graph(graph: Graph) -> Graph:
+    """Return the same memory, its users uncounted."""
+    return Graph(
+        borrowed(graph.used),
+        borrowed(graph.slots),
+        borrowed(graph.keys),
+        borrowed(graph.seats),
+        borrowed(graph.first),
+        borrowed(graph.degree),
+        borrowed(graph.reached),
+        borrowed(graph.chosen),
+        borrowed(graph.judged),
+        borrowed(graph.on_path),
+        borrowed(graph.action),
+        borrowed(graph.child),
+        borrowed(graph.visits),
+        borrowed(graph.total),
+        borrowed(graph.amaf_visits),
+        borrowed(graph.amaf_total),
+        borrowed(graph.amaf_mean),
+        borrowed(graph.prior),
+    )
+
+
+@njit(cache=True, nogil=True, inline="always")
+def borrowed_trail(trail: Trail) -> Trail:
+    """Return the same memory, its users uncounted."""
+    return Trail(
+        borrowed(trail.place),
+        borrowed(trail.nodes),
+        borrowed(trail.edges),
+        borrowed(trail.codes),
+        borrowed(trail.stamps),
+        borrowed(trail.samples),
+        borrowed(trail.moves),
+        borrowed(trail.lists),
+        borrowed(trail.left),
+        borrowed(trail.result),
+        borrowed(trail.sums),
+        borrowed(trail.teams),
+    )
+
+
+# ---- nodes and edges -----------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True, inline="always")
 def slot_of(graph: Graph, word: Word) -> int:
     """Return the slot that holds a key, or the free one where it belongs."""
     mask = graph.slots.shape[0] - 1
@@ -164,39 +232,56 @@ def slot_of(graph: Graph, word: Word) -> int:
 
 
 @njit(cache=True, nogil=True)
+def fill_slots(graph: Graph) -> None:
+    """Put all nodes into the hash table, which must be empty."""
+    for node in range(graph.used[0]):
+        graph.slots[slot_of(graph, graph.keys[node])] = node + 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def has_room(graph: Graph, trail: Trail) -> bool:
+    """Tell whether a simulation can be made: each makes one node at most, and the edges of one."""
+    nodes, edges = graph.used[0], graph.used[1]
+    return bool(nodes < graph.keys.shape[0] and edges + trail.moves.shape[0] <= graph.action.shape[0])
+
+
+@njit(cache=True, nogil=True)
 def node_of(graph: Graph, state: State) -> int:
-    """Return the node of a position, a new one if it is not known yet; FULL if there is no room."""
+    """Return the node of a position, a new one if it is not known yet; there must be room for it."""
     word = key(state)
     slot = slot_of(graph, word)
     if graph.slots[slot] > 0:
         return int(graph.slots[slot]) - 1
     node = graph.used[0]
-    if node == graph.keys.shape[0]:
-        return FULL
     graph.used[0] += 1
     graph.slots[slot] = node + 1
     graph.keys[node] = word
     graph.seats[node] = mover(state)
+    graph.degree[node] = 0
+    graph.reached[node] = 0
+    graph.chosen[node] = 0
+    graph.on_path[node] = 0
     return int(node)
 
 
 @njit(cache=True, nogil=True)
 def expand(graph: Graph, node: int, state: State, moves: np.ndarray, sharpness: float) -> int:
-    """Give a node its edges; say FINISHED, or what is in the way."""
+    """Give a node its edges, for which there must be room; say FINISHED, or NO_MOVE if there are none."""
     count = legal(state, moves)
-    first = graph.used[1]
     if count == 0:
         return NO_MOVE
-    if first + count > graph.action.shape[0]:
-        return FULL
+    first = graph.used[1]
     graph.used[1] += count
     graph.first[node], graph.degree[node] = first, count
     weights = 0.0
     for i in range(count):
-        graph.action[first + i] = moves[i]
-        graph.child[first + i] = -1
-        weight = math.exp(sharpness * hint(state, int(moves[i]))) if sharpness > 0.0 else 1.0
-        graph.prior[first + i] = weight
+        edge = first + i
+        graph.action[edge] = moves[i]
+        graph.child[edge] = -1
+        graph.visits[edge] = graph.amaf_visits[edge] = 0
+        graph.total[edge] = graph.amaf_total[edge] = graph.amaf_mean[edge] = 0.0
+        weight = math.exp(sharpness * promise(state, int(moves[i]))) if sharpness > 0.0 else 1.0
+        graph.prior[edge] = weight
         weights += weight
     for i in range(count):
         graph.prior[first + i] /= weights

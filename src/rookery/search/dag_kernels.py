@@ -13,6 +13,7 @@ from numba import njit
 from rookery.games.bits import Word
 from rookery.games.rng import below, stream_of
 from rookery.games.rules import State, is_legal, legal, mover, over, payoff, play
+from rookery.search.borrowed import borrowed
 from rookery.search.dag_graph import (
     DEEPEST,
     DEPTH,
@@ -27,10 +28,13 @@ from rookery.search.dag_graph import (
     Graph,
     Rule,
     Trail,
+    borrowed_graph,
+    borrowed_trail,
     expand,
+    has_room,
     node_of,
 )
-from rookery.search.hints import hint
+from rookery.search.evaluations import UNIT, evaluate, promise
 
 ROOT, LEAF, PLAYOUT = 0, 1, 2  # the three states a search holds
 EDGES_A_PLY = 32  # edges that are looked at in the time of one ply of a playout, about
@@ -67,6 +71,7 @@ def best_edge(graph: Graph, node: int, c: float, k: float, begin: int) -> int:
 def descend(graph: Graph, trail: Trail, states: np.ndarray, rule: Rule) -> int:
     """Walk from the root to a leaf; say WAITING if it must be judged, FINISHED if `trail.sums` holds its exact value.
 
+    There must be room for the leaf (`has_room`).
     The walk ends with the first edge never taken before, at a node without edges, at the end of the game and, as a
     draw, where it comes back to a position of its own.
     """
@@ -78,7 +83,8 @@ def descend(graph: Graph, trail: Trail, states: np.ndarray, rule: Rule) -> int:
     while True:
         trail.nodes[depth] = node
         if graph.on_path[node] == number:
-            trail.sums[:] = 0.0
+            for seat in range(trail.sums.shape[0]):
+                trail.sums[seat] = 0.0
             return FINISHED
         graph.on_path[node] = number
         graph.reached[node] += 1
@@ -107,96 +113,30 @@ def descend(graph: Graph, trail: Trail, states: np.ndarray, rule: Rule) -> int:
                 trail.sums[seat] = payoff(states[LEAF], seat)
             return FINISHED
         if graph.child[edge] < 0:
-            child = node_of(graph, states[LEAF])
-            if child == FULL:
-                return FULL
-            graph.child[edge] = child
+            graph.child[edge] = node_of(graph, states[LEAF])
         node = int(graph.child[edge])
 
 
 # ---- playouts ------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def play_listed(
-    state: State, moves: np.ndarray, codes: np.ndarray, ply: int, actions: int, tries: int, stream: Word, drawn: int
-) -> tuple[int, int]:
-    """Play random moves to the end, from a new list at each ply; return the last ply and the numbers drawn."""
-    while not over(state):
-        if ply == codes.shape[0]:
-            return TOO_LONG, drawn
-        count = legal(state, moves)
-        if count == 0:
-            return NO_MOVE, drawn
-        action = int(moves[below(count, stream, drawn)])
-        for i in range(1, tries):
-            other = int(moves[below(count, stream, drawn + i)])
-            if hint(state, other) > hint(state, action):
-                action = other
-        drawn += tries
-        codes[ply] = mover(state) * actions + action
-        play(state, action)
-        ply += 1
-    return ply, drawn
-
-
-@njit(cache=True, nogil=True)
-def play_vanishing(
-    state: State,
-    lists: np.ndarray,
-    left: np.ndarray,
-    codes: np.ndarray,
-    ply: int,
-    actions: int,
-    tries: int,
-    stream: Word,
-    drawn: int,
-) -> tuple[int, int]:
-    """Do the same for games whose moves only vanish: draw from the seat's list and strike what is not legal any more.
-
-    Every legal move is on the list, so each is as likely as any other, as if the list had been made anew.
-    """
-    while not over(state):
-        if ply == codes.shape[0]:
-            return TOO_LONG, drawn
-        seat = mover(state)
-        count, action, best, found = left[seat], NO_MOVE, 0, 0
-        while count > 0 and found < tries:
-            i = below(count, stream, drawn)
-            drawn += 1
-            drawn_action = int(lists[seat, i])
-            if is_legal(state, drawn_action):
-                look = hint(state, drawn_action) if tries > 1 else 0
-                if found == 0 or look > best:
-                    action, best = drawn_action, look
-                found += 1
-            else:
-                count -= 1
-                lists[seat, i] = lists[seat, count]
-        left[seat] = count
-        if action == NO_MOVE:
-            return NO_MOVE, drawn
-        codes[ply] = seat * actions + action
-        play(state, action)
-        ply += 1
-    return ply, drawn
-
-
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def fill_lists(graph: Graph, trail: Trail, state: State, actions: int) -> None:
     """List for each seat what it may still play below a leaf: its moves at the last node where it was to move.
 
     A seat that was never to move may have any action.
     """
     lists, left = trail.lists, trail.left
-    left[:] = -1
+    for seat in range(left.shape[0]):
+        left[seat] = -1
     left[mover(state)] = legal(state, lists[mover(state)])
     for depth in range(trail.place[DEPTH] - 1, -1, -1):
         node = trail.nodes[depth]
         seat, first, degree = graph.seats[node], graph.first[node], graph.degree[node]
         if left[seat] < 0:
             left[seat] = degree
-            lists[seat, :degree] = graph.action[first : first + degree]
+            for i in range(degree):
+                lists[seat, i] = graph.action[first + i]
     for seat in range(left.shape[0]):
         if left[seat] < 0:
             left[seat] = actions
@@ -204,29 +144,74 @@ def fill_lists(graph: Graph, trail: Trail, state: State, actions: int) -> None:
                 lists[seat, action] = action
 
 
+@njit(cache=True, nogil=True, inline="always")
+def play_on(state: State, trail: Trail, ply: int, rule: Rule, stream: Word) -> int:
+    """Play random moves, to the end or as many as the rule says; return the last ply, or what is in the way.
+
+    The seat's list is made anew at each ply. In games whose moves only vanish it is kept: what is drawn and not legal
+    any more is struck. Every legal move is on the list, so each is as likely as any other either way.
+    """
+    lists, left, codes, drawn = trail.lists, trail.left, trail.codes, trail.place[DRAWN]
+    last = ply + rule.plies
+    while ply < last and not over(state):
+        if ply == codes.shape[0]:
+            return TOO_LONG
+        seat = mover(state)
+        if not rule.vanishing:
+            left[seat] = legal(state, lists[seat])
+        count, action, most, found = left[seat], NO_MOVE, 0, 0
+        while count > 0 and found < rule.tries:
+            i = below(count, stream, drawn)
+            drawn += 1
+            other = int(lists[seat, i])
+            if not rule.vanishing or is_legal(state, other):
+                promised = promise(state, other) if rule.tries > 1 else 0
+                if found == 0 or promised > most:
+                    action, most = other, promised
+                found += 1
+            else:
+                count -= 1
+                lists[seat, i] = lists[seat, count]
+        left[seat] = count
+        if action == NO_MOVE:
+            return NO_MOVE
+        codes[ply] = seat * rule.actions + action
+        play(state, action)
+        ply += 1
+    trail.place[DRAWN] = drawn
+    return ply
+
+
+@njit(cache=True, nogil=True, inline="always")
+def judge_playout(state: State, trail: Trail) -> None:
+    """Write what the last position of a playout is worth to each seat: its payoff or, before the end, by evaluation."""
+    result, teams = trail.result, trail.teams
+    if over(state):
+        for seat in range(result.shape[0]):
+            result[seat] = payoff(state, seat)
+    else:
+        value, team = evaluate(state) / UNIT, teams[mover(state)]
+        for seat in range(result.shape[0]):
+            result[seat] = value if teams[seat] == team else -value
+
+
 @njit(cache=True, nogil=True)
 def play_out(graph: Graph, trail: Trail, states: np.ndarray, rule: Rule) -> int:
-    """Play a random game from the leaf into `trail.result`; return its last ply, or what is in the way."""
+    """Play at random from the leaf, the result into `trail.result`; return the last ply, or what is in the way."""
     states[PLAYOUT] = states[LEAF]
     state, place = states[PLAYOUT], trail.place
-    ply, stream, drawn = place[DEPTH], stream_of(rule.seed, place[DONE] + 1), place[DRAWN]
     if rule.vanishing:
         fill_lists(graph, trail, state, rule.actions)
-        ply, drawn = play_vanishing(
-            state, trail.lists, trail.left, trail.codes, ply, rule.actions, rule.tries, stream, drawn
-        )
-    else:
-        ply, drawn = play_listed(state, trail.moves, trail.codes, ply, rule.actions, rule.tries, stream, drawn)
-    place[DRAWN] = drawn
-    for seat in range(trail.result.shape[0]):
-        trail.result[seat] = payoff(state, seat)
+    ply = play_on(state, trail, place[DEPTH], rule, stream_of(rule.seed, place[DONE] + 1))
+    if ply >= 0:
+        judge_playout(state, trail)
     return int(ply)
 
 
 # ---- going up ------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def credit_node(graph: Graph, trail: Trail, node: int, value: float, rule: Rule) -> None:
     """Credit a result to each move of a node that its seat has played in the sample, here or later."""
     first, last = graph.first[node], graph.first[node] + graph.degree[node]
@@ -248,19 +233,16 @@ def credit(graph: Graph, trail: Trail, result: np.ndarray, plies: int, rule: Rul
     sample = trail.samples[0] = trail.samples[0] + 1
     for ply in range(plies - 1, depth - 1, -1):
         stamps[codes[ply]] = sample
-    if plies > depth:  # the leaf: an ancestor of the playout's moves
-        leaf = trail.nodes[depth]
-        credit_node(graph, trail, leaf, result[graph.seats[leaf]], rule)
-        looked += graph.degree[leaf]
-    for ply in range(depth - 1, -1, -1):
+    for ply in range(depth if plies > depth else depth - 1, -1, -1):  # the leaf too if a playout began there
         node = trail.nodes[ply]
-        stamps[codes[ply]] = sample
+        if ply < depth:
+            stamps[codes[ply]] = sample
         credit_node(graph, trail, node, result[graph.seats[node]], rule)
         looked += graph.degree[node]
     return int(looked)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def back_up(graph: Graph, trail: Trail, share: float) -> None:
     """Add `share` of `trail.sums` to every edge taken, from its own seat's side, and count the simulation."""
     for ply in range(trail.place[DEPTH]):
@@ -272,14 +254,13 @@ def back_up(graph: Graph, trail: Trail, share: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def finish(graph: Graph, trail: Trail, rule: Rule) -> int:
-    """End a simulation whose value stands in `trail.sums`; return the edges looked at."""
-    looked = credit(graph, trail, trail.sums, trail.place[DEPTH], rule)
+def finish(graph: Graph, trail: Trail, rule: Rule) -> None:
+    """End a simulation without playouts, whose value stands in `trail.sums`."""
+    credit(graph, trail, trail.sums, trail.place[DEPTH], rule)
     back_up(graph, trail, 1.0)
-    return looked
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def principal(graph: Graph, edge: int, out: np.ndarray) -> int:
     """Write an edge's move and the most visited ones that follow into `out`; return how many.
 
@@ -314,24 +295,32 @@ def simulate(
 ) -> int:
     """Make simulations with playouts until `target` are done, the budget of plies is spent or `stop` is set.
 
-    A simulation may be left between two of its playouts; the next call goes on with it.
+    A simulation may be left between two of its playouts; the next call goes on with it. FULL: there is no room for
+    another one.
     """
+    graph, trail, states = borrowed_graph(graph), borrowed_trail(trail), borrowed(states)
     spent, place = 0, trail.place
     while spent < budget and place[DONE] < target and not stop[0]:
         if place[PENDING] == 0:
+            if not has_room(graph, trail):
+                return FULL
             went = descend(graph, trail, states, rule)
             if went == WAITING:
-                trail.sums[:] = 0.0
+                for seat in range(trail.sums.shape[0]):
+                    trail.sums[seat] = 0.0
                 place[PENDING] = rule.playouts
             elif went == FINISHED:
-                spent += 1 + 2 * finish(graph, trail, rule) // EDGES_A_PLY
+                looked = credit(graph, trail, trail.sums, place[DEPTH], rule)
+                back_up(graph, trail, 1.0)
+                spent += 1 + 2 * looked // EDGES_A_PLY
             else:
                 return went
         else:
             plies = play_out(graph, trail, states, rule)
             if plies < 0:
                 return plies
-            trail.sums[:] += trail.result
+            for seat in range(trail.sums.shape[0]):
+                trail.sums[seat] += trail.result[seat]
             looked = credit(graph, trail, trail.result, plies, rule)
             spent += 1 + plies + 2 * looked // EDGES_A_PLY
             place[PENDING] -= 1

@@ -9,10 +9,11 @@ from __future__ import annotations
 from numba import njit, uint64
 
 from rookery.games.bits import Word, popcount
-from rookery.games.domineering import STATE, free_pairs
+from rookery.games.domineering import STATE, free_pairs, line_of
 from rookery.games.rules import State
 from rookery.search.evaluations import squashed, supplies
 
+PLAYOUT_PLIES = 20  # measured, docs/search/rave.md
 HALF = 7  # a lead of 7 moves counts one half: near zero about as steep as the sigmoid of 0.3 times the lead
 
 
@@ -45,10 +46,20 @@ def promise(state: State, action: int) -> int:
     seat = state.domineering_mover
     length = state.rows if seat == 1 else state.cols
     number = action - seat * (state.rows - 1) * state.cols
-    i = number // length
+    i = line_of(number, length)
     place = uint64(number - i * length)
     around = uint64(7) << place  # the place and its two neighbours
     first, second = line(state, seat, i) & around, line(state, seat, i + 1) & around
     middle = uint64(2) << place
     own = 1 + popcount(line(state, seat, i - 1) & middle) + popcount(line(state, seat, i + 2) & middle)
     return popcount(first) + popcount(second) - 2 - own
+
+
+@supplies("promise_unit", STATE)
+def promise_unit(state: State) -> int:
+    return 1
+
+
+@supplies("playout_plies", STATE)
+def playout_plies(state: State) -> int:
+    return PLAYOUT_PLIES

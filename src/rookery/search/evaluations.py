@@ -1,4 +1,4 @@
-"""What alpha-beta may ask about a game beyond its rules: how good a position looks, and which moves look good.
+"""What a search may ask about a game beyond its rules: how good a position looks, and which moves look good.
 
 These functions are generic like those of `rookery.games.rules`: the dtype of the state chooses the implementation while
 compiling. Unlike rules they are optional. A game that supplies none is searched all the same: every position that is
@@ -99,6 +99,18 @@ def evaluate(state: State) -> int:
 @optional
 def promise(state: State, action: int) -> int:
     """Tell how good a legal move looks before it is searched, in -1000..1000; better ones are tried first."""
+    return 0
+
+
+@optional
+def promise_unit(state: State) -> int:
+    """Tell how much more a move promises than another if it is e times as likely to be good; 0: promises only rank."""
+    return 0
+
+
+@optional
+def playout_plies(state: State) -> int:
+    """Tell after how many random moves `evaluate` judges better than playing on to the end does; 0: never."""
     return 0
 
 
