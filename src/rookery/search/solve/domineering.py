@@ -36,7 +36,7 @@ from rookery.search.threads import new_stop, on_threads
 VERTICAL, HORIZONTAL = 0, 1
 CLASSES = {(0, 0): "V", (1, 1): "H", (0, 1): "N", (1, 0): "P"}  # winner if Vertical starts, if Horizontal starts
 TABLE_MB, MOST_MB = 256, 1 << 20
-SLICE = 1_000  # steps between two looks at the outside world, a few milliseconds
+SLICE = 4_000  # steps between two looks at the outside world, a few milliseconds
 Report = Callable[[int], None]
 
 

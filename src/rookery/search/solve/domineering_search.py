@@ -62,20 +62,14 @@ def next_move(level: Level) -> int:
 
 
 @njit(cache=True, nogil=True)
-def toggle(level: Level, mover: int, line: int, place: int) -> None:
-    """Lay a domino of the mover in both views, or take it up again; hashes are left alone."""
-    level.lines[mover, line] ^= 1 << place
-    level.lines[mover, line + 1] ^= 1 << place
-    level.lines[1 - mover, place] ^= 3 << line
-
-
-@njit(cache=True, nogil=True)
 def survey_move(level: Level, shape: np.ndarray, mover: int, move: int, trail: np.ndarray) -> tuple[int, int]:
-    """Survey the mover's lines as they are after a move."""
-    line, place = move >> 4, move & 15
-    toggle(level, mover, line, place)
-    words = survey_again(level.lines[mover], shape[mover], line, line + 1, trail)
-    toggle(level, mover, line, place)
+    """Survey the mover's lines as they are after a move; the move is taken back."""
+    line, domino, lines = move >> 4, 1 << (move & 15), level.lines[mover]
+    lines[line] ^= domino
+    lines[line + 1] ^= domino
+    words = survey_again(lines, shape[mover], line, line + 1, trail)
+    lines[line] ^= domino
+    lines[line + 1] ^= domino
     return words
 
 
@@ -86,12 +80,10 @@ def given(lines: np.ndarray, count: int, line: int, place: int) -> int:
     The open square on either side of his domino is beyond his reach from then on if what lies behind it is covered.
     """
     dominoes = 0
-    for step in (-1, 2):
-        i = line + step
-        behind = i + (1 if step > 0 else -1)
-        if 0 <= i < count and (lines[i] >> place) & 1:
+    for beside, covered, behind in ((line - 1, line, line - 2), (line + 2, line + 1, line + 3)):
+        if 0 <= beside < count and (lines[beside] >> place) & 1:
             closed = ~int64(lines[behind]) if 0 <= behind < count else int64(-1)
-            safe = int64(lines[i]) & closed & ~int64(lines[line + (step >> 1)])
+            safe = int64(lines[beside]) & closed & ~int64(lines[covered])
             dominoes += capacity(safe | ((1 << place) & closed)) - capacity(safe)
     return dominoes
 
