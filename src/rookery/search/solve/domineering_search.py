@@ -124,7 +124,7 @@ def decided(level: Level, shape: np.ndarray, mover: int, spare: np.ndarray) -> i
 def can_move(level: Level, mover: int, move: int) -> bool:
     """Tell whether a domino's squares are open."""
     line, place = move >> 4, move & 15
-    return (level.lines[mover, line] & level.lines[mover, line + 1]) >> place & 1 == 1
+    return bool((level.lines[mover, line] & level.lines[mover, line + 1]) >> place & 1)
 
 
 @njit(cache=True, nogil=True)
