@@ -11,8 +11,9 @@ import pytest
 from rookery import BadInput, load
 from rookery.search.solve import domineering as solver
 from rookery.search.solve.domineering import Search, Stopped, begin_board, solve, solve_board, solve_both, solve_table
-from rookery.search.solve.domineering_bounds import TRAIL, alternate, margin, survey, survey_again
+from rookery.search.solve.domineering_bounds import TRAIL, alternate, capacity, margin, survey, survey_again
 from rookery.search.solve.domineering_levels import LEVEL, LINES, PASS, flipped, make, named
+from rookery.search.solve.domineering_search import given, listed, move_of, next_move
 from rookery.search.threads import new_stop
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -52,6 +53,43 @@ def slow_alternate(line):
 
 def test_alternate_takes_every_second_place_of_a_run():
     assert [alternate(line) for line in range(1 << 12)] == [slow_alternate(line) for line in range(1 << 12)]
+
+
+def test_capacity_is_half_of_each_run():
+    for line in range(1 << 12):
+        assert capacity(line) == sum(len(run) // 2 for run in f"{line:b}".split("0"))
+
+
+def slow_safe(squares, seat):
+    """Count the dominoes a seat can lay side by side on squares that the other cannot cover."""
+    reached = {square for pair in dominoes(squares, 1 - seat) for square in pair}
+    count, taken = 0, set()
+    for pair in dominoes(squares - reached, seat):
+        if not taken & set(pair):
+            count, taken = count + 1, taken | set(pair)
+    return count
+
+
+def test_what_a_move_gives_is_what_the_other_then_has_more_of_for_certain():
+    rng, gifts = np.random.default_rng(7), 0
+    for _ in range(300):
+        shape = random_shape(rng)
+        squares, seat = random_squares(rng, *shape, 30), int(rng.integers(2))
+        for pair in dominoes(squares, seat):
+            gift = given(lines_of(squares, seat, shape), shape[seat], pair[0][seat], pair[0][1 - seat])
+            assert gift == slow_safe(squares - set(pair), 1 - seat) - slow_safe(squares, 1 - seat), (squares, pair)
+            gifts += gift
+    assert gifts > 50
+
+
+def test_moves_are_tried_by_score_and_equals_in_order():
+    rng, level = np.random.default_rng(8), np.zeros(1, LEVEL)
+    moves = [(int(move), int(rng.integers(-5, 6))) for move in rng.permutation(257)[:40]]
+    level["moves"][0, :40] = [listed(move, score) for move, score in moves]
+    level["count"] = 40
+    assert [move_of(listed(move, score)) for move, score in moves] == [move for move, _ in moves]
+    wanted = [move for move, _ in sorted(moves, key=lambda pair: (-pair[1], pair[0]))]
+    assert [next_move(level[0]) for _ in range(40)] == wanted
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -184,7 +222,7 @@ def test_small_boards_have_their_published_classes():
 
 @pytest.mark.slow
 def test_larger_boards_have_their_published_classes():
-    boards = [(rows, cols) for rows, cols in CLASS if max(rows, cols) in (7, 8)]
+    boards = [(rows, cols) for rows, cols in CLASS if max(rows, cols) > 6 and rows * cols <= 64]
     for rows, cols in boards:
         assert solve_board(rows, cols, 64).letter == CLASS[rows, cols], (rows, cols)
 

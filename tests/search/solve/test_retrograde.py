@@ -185,6 +185,12 @@ def test_a_graph_that_outgrows_its_limit_is_refused():
         pylos.solve(load("pylos").start(), 0)
 
 
+@pytest.mark.parametrize("most", [1, 100, 3_001, 20_000])
+def test_a_graph_never_outgrows_its_limit(most):
+    for position in late_pylos("pylos", 9, 3):
+        assert retrograde.explore(position, most, pylos.STORED).size <= most
+
+
 def test_games_of_other_kinds_are_refused():
     with pytest.raises(BadInput, match="texas42 cannot be solved"):
         retrograde.solve(load("texas42").start())

@@ -18,7 +18,17 @@ from rookery.games.library import load
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
 from rookery.search.solve.domineering_bounds import TRAIL
-from rookery.search.solve.domineering_levels import ENTRY, LEVEL, LINES, NO_MOVE, PASS, Level, fill_words, settle
+from rookery.search.solve.domineering_levels import (
+    ENTRY,
+    HASHES,
+    LEVEL,
+    LINES,
+    NO_MOVE,
+    PASS,
+    Level,
+    fill_words,
+    settle,
+)
 from rookery.search.solve.domineering_levels import cover as cover_square
 from rookery.search.solve.domineering_search import BEST, DEPTH, NODES, RESULT, STARTER, WON, enter, walk
 from rookery.search.threads import new_stop, on_threads
@@ -26,7 +36,7 @@ from rookery.search.threads import new_stop, on_threads
 VERTICAL, HORIZONTAL = 0, 1
 CLASSES = {(0, 0): "V", (1, 1): "H", (0, 1): "N", (1, 0): "P"}  # winner if Vertical starts, if Horizontal starts
 TABLE_MB, MOST_MB = 256, 1 << 20
-SLICE = 1_000  # steps between two looks at the outside world, a few milliseconds
+SLICE = 4_000  # steps between two looks at the outside world, a few milliseconds
 Report = Callable[[int], None]
 
 
@@ -78,8 +88,8 @@ class Search:
         self.shape = np.array([rows, cols])
         most = whole_number("table_mb", table_mb, 1, MOST_MB) << 20
         self.table = np.zeros(1 << (most // ENTRY.itemsize).bit_length() - 1, ENTRY)
-        self.words = np.empty((16, 16, 2), np.uint64)
-        fill_words(self.words)
+        self.words = np.empty((rows, cols, HASHES), np.uint64)
+        fill_words(self.words, self.shape)
 
     def run(
         self, squares: np.ndarray, starter: int, stop: np.ndarray, report: Report = ignore
@@ -89,11 +99,11 @@ class Search:
         squares  [rows, cols]  True where covered
         """
         levels = np.zeros(squares.size + 4, LEVEL)
-        levels["killers"] = NO_MOVE
+        levels["killer"] = NO_MOVE
         begin_board(levels[0], self.shape, self.words, squares)
         trails, place = np.zeros((2, LINES, TRAIL), np.int64), np.zeros(5, np.int64)
         place[BEST], place[STARTER] = NO_MOVE, starter
-        place[RESULT] = enter(levels, 0, self.shape, self.words, self.table, trails, place)
+        place[RESULT] = enter(levels, 0, self.shape, self.table, trails, place)
         reported = 0
         while not walk(levels, self.shape, self.words, self.table, trails, place, SLICE):
             report(int(place[NODES]) - reported)
@@ -114,7 +124,7 @@ def begin_board(level: Level, shape: np.ndarray, words: np.ndarray, squares: np.
     for view, count in enumerate(shape):
         level["lines"][view, :count] = (1 << int(shape[1 - view])) - 1
     for row, col in zip(*np.nonzero(squares), strict=True):
-        cover_square(level, shape, words, VERTICAL, row, col)
+        cover_square(level, words, VERTICAL, row, col)
     settle(level, shape, words)
 
 

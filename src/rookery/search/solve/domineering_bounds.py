@@ -39,8 +39,8 @@ KINDS = len(WEIGHTS)
 
 # Counts share two words, so that adding up and taking differences are one operation each.
 KIND_BITS, SAFE_AT = 7, 7 * KINDS  # first word: units of each kind, safe dominoes
-COUNT_BITS, USABLE_AT, CAPACITY_AT, OWN_AT, OTHER_AT = 12, 0, 12, 24, 36
-COUNT_MASK = (1 << COUNT_BITS) - 1
+CAPACITY_AT = 12  # second word: squares the other can use, dominoes he can lay
+USABLE_MASK = (1 << CAPACITY_AT) - 1
 TAKEN, NEAR, ABOVE, FIRST, SECOND, TRAIL = 0, 1, 2, 3, 4, 5  # entries of a trail
 
 
@@ -50,6 +50,12 @@ def alternate(line: int) -> int:
     starts = line & ~(line << 1)
     even = line & ~(line + (starts & EVEN))  # the runs that begin at an even place: adding carries them away
     return (even & EVEN) | ((line ^ even) & ~EVEN)
+
+
+@njit(cache=True, nogil=True)
+def capacity(line: int) -> int:
+    """Return how many dominoes fit into the runs of a line."""
+    return popcount(line) - popcount(alternate(line))
 
 
 @njit(cache=True, nogil=True)
@@ -123,10 +129,7 @@ def survey_line(line: int, below: int, taken: int, near: int, above: int) -> tup
         right = (usable & ~(usable >> 1)) >> 1, (usable_below & ~(usable_below >> 1)) >> 1
         units = pick_units(candidates, left[0] & left[1], right[0] & right[1])
         first += count_kinds(units, usable, usable_below, left, right)
-    squares = popcount(usable)
-    second = (squares - odd_ends(usable, units | above)) << USABLE_AT
-    second += (squares - popcount(alternate(usable))) << CAPACITY_AT
-    second += (popcount(own) << OWN_AT) + (popcount(line & (line >> 1)) << OTHER_AT)
+    second = popcount(usable) - odd_ends(usable, units | above) + (capacity(usable) << CAPACITY_AT)
     return safe, units, first, second
 
 
@@ -178,9 +181,9 @@ def safe_dominoes(first: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def mobility(second: int) -> int:
-    """Read the owner's possible moves minus the other's from a survey's second word."""
-    return ((second >> OWN_AT) & COUNT_MASK) - ((second >> OTHER_AT) & COUNT_MASK)
+def other_capacity(second: int) -> int:
+    """Read from a survey's second word how many dominoes the other could lay if he were alone."""
+    return second >> CAPACITY_AT
 
 
 @njit(cache=True, nogil=True)
@@ -197,5 +200,4 @@ def margin(first: int, second: int, to_move: int) -> int:
         weight += WEIGHTS[kind] * got
         dominoes += DOMINOES[kind] * got
         turn = (turn + units) & 1
-    usable, capacity = (second >> USABLE_AT) & COUNT_MASK, (second >> CAPACITY_AT) & COUNT_MASK
-    return int(max(2 * safe + weight - usable, 2 * (safe + dominoes - capacity)))
+    return int(max(2 * safe + weight - (second & USABLE_MASK), 2 * (safe + dominoes - other_capacity(second))))

@@ -28,18 +28,18 @@ PASS = MOST_MOVES  # spend a free move; other moves are 16 * line + place, in th
 NO_MOVE = -1
 NEVER = 1_000  # more free moves than there can be
 FLIPS = 4  # flip 1 reverses the lines, 2 the places, 3 both
+HASHES = 2 * FLIPS * 2
 
 LEVEL = np.dtype(
     [
-        ("hashes", np.uint64, (2, FLIPS, 2)),  # by view and flip: where to look in the table, and what to find there
+        ("hashes", np.uint64, (HASHES,)),  # by view and flip: where to look in the table, and what to find there
         ("begun", np.int64),  # nodes before this one
         ("lines", np.int32, (2, LINES)),
         ("free", np.int32),
         ("count", np.int32),  # moves to try
         ("tried", np.int32),
-        ("killers", np.int32, (2,)),  # moves that won here lately
-        ("moves", np.int32, (MOST_MOVES + 1,)),
-        ("scores", np.int32, (MOST_MOVES + 1,)),
+        ("killer", np.int32),  # the move that last won here by counting
+        ("moves", np.int32, (MOST_MOVES + 1,)),  # with their scores, see `domineering_search.listed`
     ],
     align=True,
 )
@@ -49,27 +49,27 @@ ENTRY = np.dtype(
 
 
 @njit(cache=True, nogil=True)
-def fill_words(words: np.ndarray) -> None:
-    """Write the random words of the hash: [line, place, 2]."""
-    for line in range(16):
-        for place in range(16):
-            for part in range(2):
-                words[line, place, part] = random_bits(0, 16 * line + place, part)
+def fill_words(words: np.ndarray, shape: np.ndarray) -> None:
+    """Write the random words of the hashes, [row, column, HASHES]: for each square what its cover adds to each."""
+    for row in range(shape[0]):
+        for col in range(shape[1]):
+            for view in range(2):
+                line, place = (row, col) if view == 0 else (col, row)
+                for flip in range(FLIPS):
+                    i = shape[view] - 1 - line if flip & 1 else line
+                    j = shape[1 - view] - 1 - place if flip & 2 else place
+                    for part in range(2):
+                        words[row, col, 2 * (FLIPS * view + flip) + part] = random_bits(0, 16 * i + j, part)
 
 
 @njit(cache=True, nogil=True)
-def cover(level: Level, shape: np.ndarray, words: np.ndarray, view: int, line: int, place: int) -> None:
+def cover(level: Level, words: np.ndarray, view: int, line: int, place: int) -> None:
     """Cover an open square, given in one view, in both views and in all hashes."""
-    for other in range(2):
-        i, j = (line, place) if other == 0 else (place, line)
-        owner = view if other == 0 else 1 - view
-        level.lines[owner, i] &= ~(1 << j)
-        a, b = shape[owner] - 1 - i, shape[1 - owner] - 1 - j
-        for part in range(2):
-            level.hashes[owner, 0, part] ^= words[i, j, part]
-            level.hashes[owner, 1, part] ^= words[a, j, part]
-            level.hashes[owner, 2, part] ^= words[i, b, part]
-            level.hashes[owner, 3, part] ^= words[a, b, part]
+    level.lines[view, line] &= ~(1 << place)
+    level.lines[1 - view, place] &= ~(1 << line)
+    row, col = (line, place) if view == 0 else (place, line)
+    for i in range(HASHES):
+        level.hashes[i] ^= words[row, col, i]
 
 
 @njit(cache=True, nogil=True)
@@ -98,33 +98,37 @@ def settle(level: Level, shape: np.ndarray, words: np.ndarray) -> None:
                 length = run_length(level.lines[view], shape[view], line, place)
                 level.free += (length >> 1) if view == 0 else -(length >> 1)
                 for i in range(length):
-                    cover(level, shape, words, view, line + i, place)
+                    cover(level, words, view, line + i, place)
 
 
 @njit(cache=True, nogil=True)
 def make(levels: np.ndarray, k: int, move: int, mover: int, shape: np.ndarray, words: np.ndarray) -> None:
     """Set level k + 1 to the position after a move on level k."""
-    levels[k + 1].lines[:] = levels[k].lines
-    levels[k + 1].hashes[:] = levels[k].hashes
-    levels[k + 1].free = levels[k].free
+    level, after = levels[k], levels[k + 1]
+    for view in range(2):
+        for line in range(shape[view]):
+            after.lines[view, line] = level.lines[view, line]
+    for i in range(HASHES):
+        after.hashes[i] = level.hashes[i]
+    after.free = level.free
     if move == PASS:
-        levels[k + 1].free += -1 if mover == 0 else 1
+        after.free += -1 if mover == 0 else 1
         return
     for step in range(2):
-        cover(levels[k + 1], shape, words, mover, (move >> 4) + step, move & 15)
-    settle(levels[k + 1], shape, words)
+        cover(after, words, mover, (move >> 4) + step, move & 15)
+    settle(after, shape, words)
 
 
 @njit(cache=True, nogil=True)
 def named(level: Level, shape: np.ndarray, mover: int) -> tuple[int, Word, Word]:
     """Return the flip that names a position, and the two words of its name."""
-    flip = 0
+    first, flip = 2 * FLIPS * mover, 0
     for other in range(1, FLIPS):
-        if level.hashes[mover, other, 0] < level.hashes[mover, flip, 0]:
+        if level.hashes[first + 2 * other] < level.hashes[first + 2 * flip]:
             flip = other
     seat = uint64(mover if shape[0] != shape[1] else 0)
     side = seat * uint64(0x9E3779B97F4A7C15)
-    return flip, level.hashes[mover, flip, 0] ^ side, level.hashes[mover, flip, 1] ^ side
+    return flip, level.hashes[first + 2 * flip] ^ side, level.hashes[first + 2 * flip + 1] ^ side
 
 
 @njit(cache=True, nogil=True)

@@ -1,13 +1,15 @@
 """The search behind the Domineering solver: who wins, by trying everything that counting does not decide.
 
-A win/loss search with an explicit stack, in slices. On entering a position its moves are made one after the other and
-the result is surveyed: if a move leads to a position that is won by counting, nothing else matters; moves into lost
-ones are dropped. The table is asked about the rest before the first of them is searched. Moves are tried in order of
+A win/loss search with an explicit stack, in slices. On entering a position it is surveyed: counting may decide it at
+once. Else each of its moves is made in turn and what the mover then has for certain is counted: if that wins, nothing
+else matters. What the other has is counted when he comes to move, so a position whose first move wins pays for no more
+than one. Moves are tried in order of
 
-    possible moves, mine minus the other's, plus four times the same for safe dominoes
+    safe dominoes, mine minus the other's, plus dominoes that either could lay if he were alone, mine minus the other's
 
-after the move, moves that won on this level lately before their equals, and the table's move first.
-A free move is spent only when all else fails: a whole number of moves does not change while the rest is played out.
+after the move; among equals a domino one place off the edge comes first, since it threatens to make a safe one behind
+it. The table's move goes before all. A free move is spent only when all else fails: a whole number of moves does not
+change while the rest is played out.
 """
 
 from __future__ import annotations
@@ -16,117 +18,157 @@ import numpy as np
 from numba import int64, njit
 
 from rookery.games.bits import highest_bit, lowest_bit
-from rookery.search.solve.domineering_bounds import margin, mobility, safe_dominoes, survey, survey_again
+from rookery.search.borrowed import borrowed
+from rookery.search.solve.domineering_bounds import (
+    capacity,
+    margin,
+    other_capacity,
+    safe_dominoes,
+    survey,
+    survey_again,
+)
 from rookery.search.solve.domineering_levels import NO_MOVE, PASS, Level, claimed, flipped, found, make, named
 
 DEPTH, RESULT, NODES, BEST, STARTER = 0, 1, 2, 3, 4  # entries of `place`
 UNDECIDED, LOST, WON = -1, 0, 1
-SAFE_SCORE, KILLER_SCORE, TABLE_SCORE = 4, 3, 100_000
+COUNT_SCORE, TABLE_SCORE = 16, 100_000
+MOVE_BITS = 9
 
 
 @njit(cache=True, nogil=True)
-def add_move(level: Level, move: int, score: int) -> None:
-    """Put a move into the list, the best first."""
-    i = level.count
-    while i > 0 and level.scores[i - 1] < score:
-        level.moves[i], level.scores[i] = level.moves[i - 1], level.scores[i - 1]
-        i -= 1
-    level.moves[i], level.scores[i] = move, score
-    level.count += 1
+def listed(move: int, score: int) -> int:
+    """Return a move and its score as one number: the higher the score the greater, among equals the first move."""
+    return (score << MOVE_BITS) + (1 << MOVE_BITS) - 1 - move
 
 
 @njit(cache=True, nogil=True)
-def toggle(level: Level, mover: int, line: int, place: int) -> None:
-    """Lay a domino of the mover in both views, or take it up again; hashes are left alone."""
-    level.lines[mover, line] ^= 1 << place
-    level.lines[mover, line + 1] ^= 1 << place
-    level.lines[1 - mover, place] ^= 3 << line
+def move_of(number: int) -> int:
+    """Return the move of a number made by `listed`."""
+    return int((1 << MOVE_BITS) - 1 - (number & ((1 << MOVE_BITS) - 1)))
 
 
 @njit(cache=True, nogil=True)
-def bonus(level: Level, move: int, known: int) -> int:
-    """Return what a move's past adds to its score."""
-    if move == known:
-        return TABLE_SCORE
-    if move == level.killers[0]:
-        return KILLER_SCORE
-    return KILLER_SCORE // 2 if move == level.killers[1] else 0
+def next_move(level: Level) -> int:
+    """Return the best move that has not been tried, and count it as tried."""
+    best = level.tried
+    for i in range(best + 1, level.count):
+        if level.moves[i] > level.moves[best]:
+            best = i
+    chosen = level.moves[best]
+    level.moves[best] = level.moves[level.tried]
+    level.moves[level.tried] = chosen
+    level.tried += 1
+    return move_of(chosen)
 
 
 @njit(cache=True, nogil=True)
-def decided(level: Level, shape: np.ndarray, mover: int, trails: np.ndarray) -> int:
-    """Decide a position for its mover by counting, if possible.
+def survey_move(level: Level, shape: np.ndarray, mover: int, move: int, trail: np.ndarray) -> tuple[int, int]:
+    """Survey the mover's lines as they are after a move; the move is taken back."""
+    line, domino, lines = move >> 4, 1 << (move & 15), level.lines[mover]
+    lines[line] ^= domino
+    lines[line + 1] ^= domino
+    words = survey_again(lines, shape[mover], line, line + 1, trail)
+    lines[line] ^= domino
+    lines[line + 1] ^= domino
+    return words
 
-    As a move it has been surveyed from the first line on, in vain; from the last line on other units are found.
+
+@njit(cache=True, nogil=True)
+def given(lines: np.ndarray, count: int, line: int, place: int) -> int:
+    """Count the safe dominoes that the owner of the lines gives the other by covering a place of two lines.
+
+    The open square on either side of his domino is beyond his reach from then on if what lies behind it is covered.
     """
+    dominoes = 0
+    for beside, covered, behind in ((line - 1, line, line - 2), (line + 2, line + 1, line + 3)):
+        if 0 <= beside < count and (lines[beside] >> place) & 1:
+            closed = ~int64(lines[behind]) if 0 <= behind < count else int64(-1)
+            safe = int64(lines[beside]) & closed & ~int64(lines[covered])
+            dominoes += capacity(safe | ((1 << place) & closed)) - capacity(safe)
+    return dominoes
+
+
+@njit(cache=True, nogil=True)
+def standing(shape: np.ndarray, mover: int, move: int) -> int:
+    """Return, from 0 to 15, how good a place for a domino is by itself: best one off the edge along the lines."""
+    line, place = move >> 4, move & 15
+    edge, end = min(place, shape[1 - mover] - 1 - place), min(line, shape[mover] - 2 - line)
+    return int(8 * (edge & 1) + 4 * (edge == 1) + 2 * (1 - (end & 1)) + (end == 0))
+
+
+@njit(cache=True, nogil=True)
+def score_move(level: Level, shape: np.ndarray, mover: int, move: int, first: int, second: int) -> int:
+    """Score a move, given the words of the survey after it."""
+    line, place = move >> 4, move & 15
+    across = int64(level.lines[1 - mover, place])
+    lost = capacity(across) - capacity(across & ~(3 << line))
+    count = safe_dominoes(first) - other_capacity(second) - lost
+    count -= given(level.lines[mover], shape[mover], line, place)
+    return int(COUNT_SCORE * count + standing(shape, mover, move))
+
+
+@njit(cache=True, nogil=True)
+def decided(level: Level, shape: np.ndarray, mover: int, spare: np.ndarray) -> int:
+    """Decide a position for its mover by counting from the last line on, if possible."""
     ahead = level.free if mover == 0 else -level.free
-    first, second = survey(level.lines[mover], shape[mover], -1, trails[mover])
+    first, second = survey(level.lines[mover], shape[mover], -1, spare)
     if margin(first, second, 1) + 2 * ahead > 0:
         return WON
-    first, second = survey(level.lines[1 - mover], shape[1 - mover], -1, trails[1 - mover])
+    first, second = survey(level.lines[1 - mover], shape[1 - mover], -1, spare)
     if margin(first, second, 0) - 2 * ahead > -2:
         return LOST
     return UNDECIDED
 
 
 @njit(cache=True, nogil=True)
-def list_moves(level: Level, shape: np.ndarray, mover: int, known: int, trails: np.ndarray) -> int:
-    """List the moves that counting leaves undecided; return a move that wins by counting, or NO_MOVE."""
-    other, ahead = 1 - mover, level.free if mover == 0 else -level.free
-    level.count = level.tried = 0
-    for view in range(2):
-        survey(level.lines[view], shape[view], 1, trails[view])
-    for line in range(shape[mover] - 1):
-        places = int64(level.lines[mover, line] & level.lines[mover, line + 1])
-        while places != 0:
-            place, move = lowest_bit(places), 16 * line + lowest_bit(places)
-            places &= places - 1
-            toggle(level, mover, line, place)
-            mine = survey_again(level.lines[mover], shape[mover], line, line + 1, trails[mover])
-            theirs = survey_again(level.lines[other], shape[other], place, place, trails[other])
-            toggle(level, mover, line, place)
-            if margin(mine[0], mine[1], 0) + 2 * ahead > -2:
-                return move
-            if margin(theirs[0], theirs[1], 1) - 2 * ahead <= 0:
-                score = mobility(mine[1]) + SAFE_SCORE * (safe_dominoes(mine[0]) - safe_dominoes(theirs[0]))
-                add_move(level, move, score + bonus(level, move, known))
-    if ahead > 0:
-        add_move(level, PASS, -TABLE_SCORE)
-    return NO_MOVE
+def can_move(level: Level, mover: int, move: int) -> bool:
+    """Tell whether a domino's squares are open."""
+    line, place = move >> 4, move & 15
+    return bool((level.lines[mover, line] & level.lines[mover, line + 1]) >> place & 1)
 
 
 @njit(cache=True, nogil=True)
-def ask_table(levels: np.ndarray, k: int, shape: np.ndarray, words: np.ndarray, table: np.ndarray, mover: int) -> int:
-    """Drop the listed moves that the table knows to lose; return one it knows to win, or NO_MOVE."""
-    level, kept = levels[k], 0
-    for i in range(level.count):
-        move = level.moves[i]
-        make(levels, k, move, mover, shape, words)
-        _, index, check = named(levels[k + 1], shape, 1 - mover)
-        entry = found(table, index, check)
-        if entry >= 0:
-            ahead = levels[k + 1].free if mover == 1 else -levels[k + 1].free
-            if ahead <= table[entry].lost:
-                return int(move)
-            if ahead >= table[entry].won:
-                continue
-        level.moves[kept] = move
-        kept += 1
-    level.count = kept
+def list_moves(level: Level, shape: np.ndarray, mover: int, known: int, trail: np.ndarray) -> int:
+    """List the moves with their scores; return a move after which the mover wins by counting, or NO_MOVE."""
+    ahead = level.free if mover == 0 else -level.free
+    level.count = level.tried = 0
+    if level.killer != NO_MOVE and can_move(level, mover, level.killer):
+        first, second = survey_move(level, shape, mover, level.killer, trail)
+        if margin(first, second, 0) + 2 * ahead > -2:
+            return int(level.killer)
+    for line in range(shape[mover] - 1):
+        places = int64(level.lines[mover, line] & level.lines[mover, line + 1])
+        while places != 0:
+            move = 16 * line + lowest_bit(places)
+            places &= places - 1
+            first, second = survey_move(level, shape, mover, move, trail)
+            if margin(first, second, 0) + 2 * ahead > -2:
+                level.killer = move
+                return move
+            score = score_move(level, shape, mover, move, first, second) + (TABLE_SCORE if move == known else 0)
+            level.moves[level.count] = listed(move, score)
+            level.count += 1
+    if ahead > 0:
+        level.moves[level.count] = listed(PASS, -TABLE_SCORE)
+        level.count += 1
     return NO_MOVE
 
 
 @njit(cache=True, nogil=True)
 def enter(
-    levels: np.ndarray, k: int, shape: np.ndarray, words: np.ndarray, table: np.ndarray, trails: np.ndarray,
-    place: np.ndarray,
-) -> int:  # fmt: skip
-    """Look at the position on a level: decide it for its mover if that is easy, else list its moves."""
-    mover = (place[STARTER] + k) & 1
+    levels: np.ndarray, k: int, shape: np.ndarray, table: np.ndarray, trails: np.ndarray, place: np.ndarray
+) -> int:
+    """Look at the position on a level: decide it for its mover if that is easy, else list its moves.
+
+    The first position is never decided at sight: a move is wanted.
+    """
+    mover, level = (place[STARTER] + k) & 1, levels[k]
     place[NODES] += 1
-    level = levels[k]
     level.begun = place[NODES]
     ahead = level.free if mover == 0 else -level.free
+    first, second = survey(level.lines[mover], shape[mover], 1, trails[0])
+    if k > 0 and margin(first, second, 1) + 2 * ahead > 0:
+        return WON
     flip, index, check = named(level, shape, mover)
     entry, known = found(table, index, check), NO_MOVE
     if entry >= 0:
@@ -135,12 +177,10 @@ def enter(
         if k > 0 and ahead <= table[entry].lost:
             return LOST
         known = flipped(table[entry].move, flip, shape, mover)
-    result = decided(level, shape, mover, trails) if k > 0 else UNDECIDED  # of the first position a move is wanted
+    result = decided(level, shape, mover, trails[1]) if k > 0 else UNDECIDED
     if result != UNDECIDED:
         return result
-    best = list_moves(level, shape, mover, known, trails)
-    if best == NO_MOVE:
-        best = ask_table(levels, k, shape, words, table, mover)
+    best = list_moves(level, shape, mover, known, trails[0])
     if best != NO_MOVE:
         if k == 0:
             place[BEST] = best
@@ -150,7 +190,7 @@ def enter(
 
 @njit(cache=True, nogil=True)
 def store(levels: np.ndarray, k: int, shape: np.ndarray, table: np.ndarray, place: np.ndarray, won: bool) -> None:
-    """Enter a result into the table, and the move that won into the killers."""
+    """Enter a result into the table."""
     mover, level = (place[STARTER] + k) & 1, levels[k]
     ahead = level.free if mover == 0 else -level.free
     work = highest_bit(place[NODES] - level.begun + 1) + 1
@@ -160,11 +200,9 @@ def store(levels: np.ndarray, k: int, shape: np.ndarray, table: np.ndarray, plac
     if not won:
         table[entry].lost = max(table[entry].lost, ahead)
         return
-    move = level.moves[level.tried - 1]
+    move = move_of(level.moves[level.tried - 1])
     table[entry].won = min(table[entry].won, ahead)
     table[entry].move = flipped(move, flip, shape, mover)
-    if move != level.killers[0]:
-        level.killers[1], level.killers[0] = level.killers[0], move
     if k == 0:
         place[BEST] = move
 
@@ -178,11 +216,13 @@ def walk(
 
     levels  [D]      the positions from the first one to where the search is
     shape   [2]      lines in either view: rows, columns
-    words   [16, 16, 2]  of the hash
+    words   [rows, columns, HASHES]  what each square adds to the hashes
     table   [T]      results, an even number of entries, a power of two
-    trails  [2, LINES, TRAIL]  of the last surveys, by view
+    trails  [2, LINES, TRAIL]  of the last survey of the mover's lines, and room for another
     place   [5]      depth, result of the position there, nodes so far, best first move, seat that starts
     """
+    levels, shape, words = borrowed(levels), borrowed(shape), borrowed(words)
+    table, trails, place = borrowed(table), borrowed(trails), borrowed(place)
     for _ in range(budget):
         k = place[DEPTH]
         if place[RESULT] != UNDECIDED:
@@ -199,9 +239,7 @@ def walk(
             store(levels, k, shape, table, place, False)
             place[RESULT] = LOST
             continue
-        move = levels[k].moves[levels[k].tried]
-        levels[k].tried += 1
-        make(levels, k, move, (place[STARTER] + k) & 1, shape, words)
+        make(levels, k, next_move(levels[k]), (place[STARTER] + k) & 1, shape, words)
         place[DEPTH] = k + 1
-        place[RESULT] = enter(levels, k + 1, shape, words, table, trails, place)
+        place[RESULT] = enter(levels, k + 1, shape, table, trails, place)
     return False

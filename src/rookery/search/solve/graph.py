@@ -86,11 +86,12 @@ def enter(
 def expand(
     room: np.ndarray, raw: np.ndarray, moves: np.ndarray, teams: np.ndarray, nodes: np.ndarray, keys: np.ndarray,
     packed: np.ndarray, slots: np.ndarray, edges: np.ndarray, queue: np.ndarray, counts: np.ndarray,
-    counter: np.ndarray, budget: int,
+    counter: np.ndarray, limit: int, budget: int,
 ) -> bool:  # fmt: skip
     """Write down the moves of the next positions of the queue; return whether the queue is done.
 
-    Stops early where an array could overflow; the caller makes room.
+    Stops early where an array could overflow, for which the caller makes room, or the positions become more than
+    `limit`.
 
     room    [2]        states to work on, and `raw` [2, bytes] the same memory as bytes
     nodes   [N]        what is known of each position
@@ -104,7 +105,7 @@ def expand(
         if counts[NEXT] == queue.shape[0]:
             return True
         most = moves.shape[0]
-        if counts[NODES] + most > keys.shape[0] or counts[EDGES] + most > edges.shape[0]:
+        if counts[NODES] + most > min(limit, keys.shape[0]) or counts[EDGES] + most > edges.shape[0]:
             return False
         node = queue[counts[NEXT]]
         counts[NEXT] += 1
@@ -197,7 +198,7 @@ class Graph:
             self.make_room()
             done = expand(
                 self.room, self.raw, self.moves, self.teams, self.nodes, self.keys, self.packed, self.slots,
-                self.edges, queue, self.counts, self.counter, SLICE,
+                self.edges, queue, self.counts, self.counter, most, SLICE,
             )  # fmt: skip
         return bool(done)
 

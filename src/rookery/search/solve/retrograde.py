@@ -212,7 +212,7 @@ def explore(
     """Grow the graph of a position until the values of its moves are known, or it has `most_positions` positions.
 
     Of each state what `fields` says is stored, all if it is not given.
-    The limit is looked at between slices and may be passed by one slice's positions.
+    The limit is never passed: a position is expanded only if there is room for as many as a position can have moves.
     `report` is called after each round with the number of positions so far.
     """
     check_solvable(position)
