@@ -14,7 +14,8 @@ from rookery.games.game import Game
 from rookery.games.position import Position
 from rookery.search import alphabeta
 from rookery.search.alphabeta import DOMINEERING_DEPTHS, FEATURES, search, value_of
-from rookery.search.alphabeta_walk import Settings, begin, choose, depth_for, forget, new_desk, walk
+from rookery.search.alphabeta_desk import Settings, new_desk
+from rookery.search.alphabeta_walk import begin, choose, depth_for, forget, walk
 from rookery.search.analysis import Analysis, Limits, Watch
 from rookery.search.evaluations import UNIT, WIN
 from rookery.search.perft import perft

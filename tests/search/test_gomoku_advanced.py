@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
@@ -150,6 +151,14 @@ def test_against_an_open_three_all_that_stops_it_and_own_fours_are_looked_at():
     assert names == {"B5", "C5", "G5", "H5"} | {"E2", "F2"}
 
 
+def test_moves_that_are_alike_rank_alike_before_anything_is_remembered():
+    position = drawn(".....\n.....\n..x..\n.....\n.....", "w")
+    looked = Search(position, Limits(depth=2), Watch())
+    assert looked.fours_first() is None
+    ranks = {int(point_of(int(move))): int(move) >> 9 for move in looked.frames[0]["moves"][:14]}
+    assert ranks[0] == ranks[4] == ranks[20]  # three corners; the fourth comes after the moves that are looked at
+
+
 def test_a_win_by_fours_is_found_at_once():
     position = drawn("""
         .........
@@ -194,6 +203,11 @@ def test_limits_are_kept():
     begun = time.perf_counter()
     search(position, Limits(seconds=0.05))
     assert time.perf_counter() - begun < 2.0  # room for a machine that is busy with other things
+
+
+def test_all_the_time_in_the_world_may_be_given():
+    position = drawn(".....\n.....\n..x..\n.....\n.....", "w")
+    assert search(position, Limits(seconds=math.inf, nodes=100)).action in position.legal()
 
 
 def test_depths_are_reported_as_they_are_finished():
