@@ -34,7 +34,7 @@ def spread_positions(game: Game, seed: int, count: int) -> list[Position]:
 
 def affordable_depth(position: Position, deepest: int) -> int:
     """Return how deep the slow search can look here."""
-    depth = 1
+    depth, deepest = 1, min(deepest, position.game.longest)
     while depth < deepest and sum(perft(position, depth + 1).values()) <= MOST_LEAVES:
         depth += 1
     return depth

@@ -160,6 +160,22 @@ def test_a_threat_of_the_defender_leaves_only_the_move_that_stops_it():
     assert search_fours(quiet).nodes > 0
 
 
+def test_two_fives_of_the_defender_cannot_be_stopped_even_by_an_open_four():
+    # G5 makes one, but White wins at B5
+    position = drawn("""
+        .........
+        ......x..
+        ......x..
+        ......x..
+        ..oooo...
+        .........
+        .........
+        .........
+        .........""")
+    assert search_fours(position).line is None
+    assert wins_by_fours(Stones.of(position)) is False
+
+
 def test_a_five_is_played_at_once():
     position = drawn(".........\n" * 4 + ".xxxx....\n.oooo....\n" + ".........\n" * 3)
     assert [position.move_text(move) for move in vcf(position) or ()] == ["A5"]
