@@ -161,12 +161,12 @@ def test_a_threat_of_the_defender_leaves_only_the_move_that_stops_it():
 
 
 def test_two_fives_of_the_defender_cannot_be_stopped_even_by_an_open_four():
-    # G5 makes one, but White wins at B5
+    # B5 or G5 makes one, but White wins at the other point
     position = drawn("""
         .........
-        ......x..
-        ......x..
-        ......x..
+        .x....x..
+        .x....x..
+        .x....x..
         ..oooo...
         .........
         .........
