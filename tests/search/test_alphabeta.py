@@ -291,6 +291,17 @@ def test_a_table_that_is_kept_changes_no_value():
         assert kept.value == search(position, Limits(depth=4), without=["table"]).value
 
 
+def test_what_a_deeper_search_has_left_in_a_table_changes_no_value():
+    game, differ = load("domineering", rows=5, cols=5), 0
+    for position in spread_positions(game, 6, 8)[:4]:
+        table = new_table(1)
+        deep = search(position, Limits(depth=9), table=table).value
+        shallow = search(position, Limits(depth=2), without=["table"]).value
+        assert search(position, Limits(depth=2), table=table).value == shallow
+        differ += deep != shallow
+    assert differ > 0
+
+
 # ---- limits --------------------------------------------------------------------------------------
 
 

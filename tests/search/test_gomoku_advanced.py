@@ -15,7 +15,8 @@ from rookery import BadInput, load
 from rookery.games.position import Position
 from rookery.search import gomoku_advanced as module
 from rookery.search.analysis import Analysis, Limits, Watch
-from rookery.search.gomoku_advanced import Search, search
+from rookery.search.gomoku_advanced import FRAME, Search, search
+from rookery.search.gomoku_judge import AT_LEAST, AT_MOST, ENTRY, EXACT, WIN, from_table, store
 from rookery.search.gomoku_lines import new_record, point_of
 from rookery.search.gomoku_patterns import (
     BOARD,
@@ -175,6 +176,26 @@ def test_a_win_by_fours_is_found_at_once():
     for move in found.lines[0].moves:
         position.play(move)
     assert position.payoff(0) == 1.0
+
+
+def test_a_win_in_the_table_is_as_far_from_the_position_wherever_that_is_met():
+    frames, entries = np.zeros(1, FRAME), np.zeros(1, ENTRY)
+    for sign in (1, -1):
+        frames[0]["best"] = sign * (WIN - 9)
+        store(entries[0], np.uint64(7), frames[0], 4)
+        assert from_table(int(entries[0]["value"]), 6) == sign * (WIN - 11)
+    frames[0]["best"] = 300
+    store(entries[0], np.uint64(7), frames[0], 4)
+    assert from_table(int(entries[0]["value"]), 6) == 300
+
+
+def test_what_is_stored_is_a_bound_where_it_left_the_window():
+    frames, entries = np.zeros(1, FRAME), np.zeros(1, ENTRY)
+    frames[0]["floor"], frames[0]["beta"] = 10, 20
+    for best, bound in ((9, AT_MOST), (10, AT_MOST), (11, EXACT), (19, EXACT), (20, AT_LEAST), (21, AT_LEAST)):
+        frames[0]["best"] = best
+        store(entries[0], np.uint64(7), frames[0], 4)
+        assert entries[0]["bound"] == bound
 
 
 # ---- limits --------------------------------------------------------------------------------------

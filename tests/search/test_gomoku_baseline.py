@@ -14,7 +14,7 @@ from rookery import BadInput, load
 from rookery.games.position import Position
 from rookery.search import gomoku_baseline as module
 from rookery.search.analysis import Limits, Watch
-from rookery.search.gomoku_baseline import ENTRY, FRAME, begin, search, walk
+from rookery.search.gomoku_baseline import AT_LEAST, AT_MOST, ENTRY, EXACT, FRAME, begin, known_value, search, walk
 from rookery.search.gomoku_groups import BOARD, evaluate
 from rookery.search.gomoku_lines import new_record
 from support import random_walk
@@ -109,6 +109,16 @@ def test_the_table_changes_no_choice():
     for i in range(24):
         position = random_position(rng, (9, 15)[i % 2], int(rng.integers(3, 30)))
         assert searched(position, 5, 1 << 16) == searched(position, 5, 1), position.text()
+
+
+def test_a_bound_answers_only_windows_that_it_lies_outside_of():
+    key, windows = np.uint64(7), ((1, 5), (1, 6), (5, 9), (4, 9))
+    answers = {EXACT: [True] * 4, AT_LEAST: [True, False, False, False], AT_MOST: [False, False, True, False]}
+    for bound, wanted in answers.items():
+        entries = np.array([(7, 5, bound)], ENTRY)
+        assert [known_value(entries[0], key, *window) for window in windows] == wanted
+        assert not known_value(entries[0], np.uint64(8), 1, 5)
+    assert not known_value(np.zeros(1, ENTRY)[0], np.uint64(0), 1, 5)  # nothing was stored
 
 
 def test_slices_change_nothing(monkeypatch):
