@@ -17,7 +17,7 @@ from rookery.search.alphabeta import DOMINEERING_DEPTHS, FEATURES, search, value
 from rookery.search.alphabeta_desk import Settings, new_desk
 from rookery.search.alphabeta_walk import begin, choose, depth_for, forget, walk
 from rookery.search.analysis import Analysis, Limits, Watch
-from rookery.search.evaluations import UNIT, WIN
+from rookery.search.evaluations import UNIT, WIN, evaluate
 from rookery.search.perft import perft
 from rookery.search.table import NO_BOUND, find, new_table
 from search.slow_alphabeta import slow_move_score, slow_score
@@ -91,6 +91,23 @@ def test_a_mover_who_stays_the_mover_keeps_the_sign():
     assert len(found) >= 5
     for position in found[:8]:
         assert exact_score(position, 2, Settings())[0] == slow_score(position, 2)
+
+
+def partner_may_follow(position: Position) -> bool:
+    """Tell whether a move hands the turn to another seat of the same team."""
+    children = [position.copy() for _ in position.legal()]
+    for child, action in zip(children, position.legal(), strict=True):
+        child.play(int(action))
+    teams, seat = position.game.teams, position.mover
+    return any(not child.over and child.mover != seat and teams[child.mover] == teams[seat] for child in children)
+
+
+def test_a_partner_who_moves_next_keeps_the_sign():
+    late = [position for seed in range(6) for position in spread_positions(load("texas42"), seed, 28)[10:24]]
+    found = [position for position in late if evaluate(position.state) != 0 and partner_may_follow(position)]
+    assert len(found) >= 5
+    for position in found[:12]:
+        assert exact_score(position, 4, Settings())[0] == slow_score(position, 4)
 
 
 @pytest.mark.parametrize("spec", ["domineering:rows=5,cols=4", CONNECT_FOUR])
@@ -251,6 +268,12 @@ def test_several_lines_are_the_best_moves_with_their_values():
     for line in analysis.lines:
         assert line.moves[0] == line.action
         assert value_of(slow_move_score(position, line.action, 4)) == line.value
+
+
+def test_the_table_keeps_the_best_line_of_several():
+    position, table = spread_positions(load(CONNECT_FOUR), 5, 4)[1], new_table(1)
+    analysis = search(position, Limits(depth=4), lines=3, table=table)
+    assert table.entries[find(table, np.uint64(position.key))]["move"] == analysis.action
 
 
 def test_ties_are_broken_by_the_seed_among_all_best_moves_alone():
