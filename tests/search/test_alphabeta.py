@@ -14,9 +14,10 @@ from rookery.games.game import Game
 from rookery.games.position import Position
 from rookery.search import alphabeta
 from rookery.search.alphabeta import DOMINEERING_DEPTHS, FEATURES, search, value_of
-from rookery.search.alphabeta_walk import Settings, begin, choose, depth_for, forget, new_desk, walk
+from rookery.search.alphabeta_desk import Settings, new_desk
+from rookery.search.alphabeta_walk import begin, choose, depth_for, forget, walk
 from rookery.search.analysis import Analysis, Limits, Watch
-from rookery.search.evaluations import UNIT, WIN
+from rookery.search.evaluations import UNIT, WIN, evaluate
 from rookery.search.perft import perft
 from rookery.search.table import NO_BOUND, find, new_table
 from search.slow_alphabeta import slow_move_score, slow_score
@@ -33,7 +34,7 @@ def spread_positions(game: Game, seed: int, count: int) -> list[Position]:
 
 def affordable_depth(position: Position, deepest: int) -> int:
     """Return how deep the slow search can look here."""
-    depth = 1
+    depth, deepest = 1, min(deepest, position.game.longest)
     while depth < deepest and sum(perft(position, depth + 1).values()) <= MOST_LEAVES:
         depth += 1
     return depth
@@ -90,6 +91,23 @@ def test_a_mover_who_stays_the_mover_keeps_the_sign():
     assert len(found) >= 5
     for position in found[:8]:
         assert exact_score(position, 2, Settings())[0] == slow_score(position, 2)
+
+
+def partner_may_follow(position: Position) -> bool:
+    """Tell whether a move hands the turn to another seat of the same team."""
+    children = [position.copy() for _ in position.legal()]
+    for child, action in zip(children, position.legal(), strict=True):
+        child.play(int(action))
+    teams, seat = position.game.teams, position.mover
+    return any(not child.over and child.mover != seat and teams[child.mover] == teams[seat] for child in children)
+
+
+def test_a_partner_who_moves_next_keeps_the_sign():
+    late = [position for seed in range(12) for position in spread_positions(load("texas42"), seed, 28)[8:24]]
+    found = [position for position in late if evaluate(position.state) != 0 and partner_may_follow(position)]
+    assert len(found) >= 5
+    for position in found[:40]:
+        assert exact_score(position, 4, Settings())[0] == slow_score(position, 4)
 
 
 @pytest.mark.parametrize("spec", ["domineering:rows=5,cols=4", CONNECT_FOUR])
@@ -252,6 +270,12 @@ def test_several_lines_are_the_best_moves_with_their_values():
         assert value_of(slow_move_score(position, line.action, 4)) == line.value
 
 
+def test_the_table_keeps_the_best_line_of_several():
+    position, table = spread_positions(load(CONNECT_FOUR), 5, 4)[1], new_table(1)
+    analysis = search(position, Limits(depth=4), lines=3, table=table)
+    assert table.entries[find(table, np.uint64(position.key))]["move"] == analysis.action
+
+
 def test_ties_are_broken_by_the_seed_among_all_best_moves_alone():
     position = load("domineering", rows=4, cols=5).start()
     scores = {int(action): slow_move_score(position, int(action), 2) for action in position.legal()}
@@ -288,6 +312,17 @@ def test_a_table_that_is_kept_changes_no_value():
     for position in spread_positions(game, 6, 6):
         kept = search(position, Limits(depth=4), table=table)
         assert kept.value == search(position, Limits(depth=4), without=["table"]).value
+
+
+def test_what_a_deeper_search_has_left_in_a_table_changes_no_value():
+    game, differ = load("domineering", rows=5, cols=5), 0
+    for position in (position for seed in range(8) for position in spread_positions(game, seed, 8)[2:6]):
+        table = new_table(1)
+        deep = search(position, Limits(depth=9), table=table).value
+        shallow = search(position, Limits(depth=2), without=["table"]).value
+        assert search(position, Limits(depth=2), table=table).value == shallow
+        differ += deep != shallow
+    assert differ > 0
 
 
 # ---- limits --------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 
@@ -14,7 +15,8 @@ from rookery import BadInput, load
 from rookery.games.position import Position
 from rookery.search import gomoku_advanced as module
 from rookery.search.analysis import Analysis, Limits, Watch
-from rookery.search.gomoku_advanced import Search, search
+from rookery.search.gomoku_advanced import FRAME, Search, search
+from rookery.search.gomoku_judge import AT_LEAST, AT_MOST, ENTRY, EXACT, WIN, from_table, store
 from rookery.search.gomoku_lines import new_record, point_of
 from rookery.search.gomoku_patterns import (
     BOARD,
@@ -150,6 +152,14 @@ def test_against_an_open_three_all_that_stops_it_and_own_fours_are_looked_at():
     assert names == {"B5", "C5", "G5", "H5"} | {"E2", "F2"}
 
 
+def test_moves_that_are_alike_rank_alike_before_anything_is_remembered():
+    position = drawn(".....\n.....\n..x..\n.....\n.....", "w")
+    looked = Search(position, Limits(depth=2), Watch())
+    assert looked.fours_first() is None
+    ranks = {int(point_of(int(move))): int(move) >> 9 for move in looked.frames[0]["moves"][:14]}
+    assert ranks[0] == ranks[4] == ranks[20]  # three corners; the fourth comes after the moves that are looked at
+
+
 def test_a_win_by_fours_is_found_at_once():
     position = drawn("""
         .........
@@ -166,6 +176,26 @@ def test_a_win_by_fours_is_found_at_once():
     for move in found.lines[0].moves:
         position.play(move)
     assert position.payoff(0) == 1.0
+
+
+def test_a_win_in_the_table_is_as_far_from_the_position_wherever_that_is_met():
+    frames, entries = np.zeros(1, FRAME), np.zeros(1, ENTRY)
+    for sign in (1, -1):
+        frames[0]["best"] = sign * (WIN - 9)
+        store(entries[0], np.uint64(7), frames[0], 4)
+        assert from_table(int(entries[0]["value"]), 6) == sign * (WIN - 11)
+    frames[0]["best"] = 300
+    store(entries[0], np.uint64(7), frames[0], 4)
+    assert from_table(int(entries[0]["value"]), 6) == 300
+
+
+def test_what_is_stored_is_a_bound_where_it_left_the_window():
+    frames, entries = np.zeros(1, FRAME), np.zeros(1, ENTRY)
+    frames[0]["floor"], frames[0]["beta"] = 10, 20
+    for best, bound in ((9, AT_MOST), (10, AT_MOST), (11, EXACT), (19, EXACT), (20, AT_LEAST), (21, AT_LEAST)):
+        frames[0]["best"] = best
+        store(entries[0], np.uint64(7), frames[0], 4)
+        assert entries[0]["bound"] == bound
 
 
 # ---- limits --------------------------------------------------------------------------------------
@@ -194,6 +224,11 @@ def test_limits_are_kept():
     begun = time.perf_counter()
     search(position, Limits(seconds=0.05))
     assert time.perf_counter() - begun < 2.0  # room for a machine that is busy with other things
+
+
+def test_all_the_time_in_the_world_may_be_given():
+    position = drawn(".....\n.....\n..x..\n.....\n.....", "w")
+    assert search(position, Limits(seconds=math.inf, nodes=100)).action in position.legal()
 
 
 def test_depths_are_reported_as_they_are_finished():

@@ -14,8 +14,9 @@ from rookery import BadInput, load
 from rookery.games.position import Position
 from rookery.search import gomoku_baseline as module
 from rookery.search.analysis import Limits, Watch
-from rookery.search.gomoku_baseline import search
-from rookery.search.gomoku_groups import evaluate
+from rookery.search.gomoku_baseline import AT_LEAST, AT_MOST, ENTRY, EXACT, FRAME, begin, known_value, search, walk
+from rookery.search.gomoku_groups import BOARD, evaluate
+from rookery.search.gomoku_lines import new_record
 from support import random_walk
 
 
@@ -89,6 +90,35 @@ def test_a_win_at_once_is_taken_before_the_search():
     found = search(position, Limits(depth=6))
     assert position.move_text(found.action) == "F5"  # A5 wins too, but takes less from White
     assert (found.value, found.nodes, found.proven) == (1.0, 0, True)
+
+
+def searched(position: Position, depth: int, entries: int) -> tuple[int, float]:
+    """Return move and value by a search with so many entries in its table."""
+    board, frames, place = new_record(BOARD, position.game.size), np.zeros(depth + 1, FRAME), np.zeros(3, np.int64)
+    if begin(board[0], position.state, frames) >= 0:
+        return -1, 1.0
+    setting = (depth, int(position.state["colour"]), int(position.state["left"]))
+    while not walk(board[0], frames, place, np.zeros(entries, ENTRY), setting, 10**9):
+        pass
+    found = module.result(frames, place, depth)
+    return found.action, found.value
+
+
+def test_the_table_changes_no_choice():
+    rng = np.random.default_rng(6)
+    for i in range(24):
+        position = random_position(rng, (9, 15)[i % 2], int(rng.integers(3, 30)))
+        assert searched(position, 5, 1 << 16) == searched(position, 5, 1), position.text()
+
+
+def test_a_bound_answers_only_windows_that_it_lies_outside_of():
+    key, windows = np.uint64(7), ((1, 5), (1, 6), (5, 9), (4, 9))
+    answers = {EXACT: [True] * 4, AT_LEAST: [True, False, False, False], AT_MOST: [False, False, True, False]}
+    for bound, wanted in answers.items():
+        entries = np.array([(7, 5, bound)], ENTRY)
+        assert [known_value(entries[0], key, *window) for window in windows] == wanted
+        assert not known_value(entries[0], np.uint64(8), 1, 5)
+    assert not known_value(np.zeros(1, ENTRY)[0], np.uint64(0), 1, 5)  # nothing was stored
 
 
 def test_slices_change_nothing(monkeypatch):

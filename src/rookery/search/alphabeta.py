@@ -18,19 +18,8 @@ import numpy as np
 from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
-from rookery.search.alphabeta_walk import (
-    BARRED,
-    LEVEL,
-    NODES,
-    Desk,
-    Settings,
-    begin,
-    depth_for,
-    is_settled,
-    judged,
-    new_desk,
-    walk,
-)
+from rookery.search.alphabeta_desk import BARRED, LEVEL, NODES, Desk, Settings, new_desk
+from rookery.search.alphabeta_walk import begin, depth_for, is_settled, judged, walk
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.evaluations import UNIT
 from rookery.search.table import Table, new_search, new_table

@@ -1,0 +1,166 @@
+"""How the advanced player of Gomoku judges a position before its moves are searched, and what it keeps of one after.
+
+What a stone would make on every point is known at any time (`gomoku_patterns`), so threats are counted, not searched:
+
+    a five to make                     is a win
+    two fives to stop                  is a loss; one leaves a single move, which costs no depth
+    an open four to make               is a win, if there is no five to stop
+    an open four of the other side     leaves the points where that side would make a four, and own fours
+
+The last list holds everything that can help: whoever stops an open four must take a point of one of its fives, and
+those are points where a four is made. Where the side to move has fours, a search for a win by continuous fours
+(`gomoku_vcf`) of a few nodes comes before all else. A position at the full depth is worth the weights of both sides'
+free points, and a bonus for the side to move.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, uint64
+
+from rookery.games.rng import hashed
+from rookery.games.rules import State
+from rookery.search import gomoku_vcf as fours
+from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, IS_FOUR, IS_FOUR_AND_THREE, IS_TWO_THREES
+
+WIN, SURE, MOST = 30_000, 29_000, 32_000  # a win is WIN less the plies to the five; beyond SURE all are wins
+TEMPO, CLEAR_LEAD, LEAD = 110, 250, 120
+SHALLOW = 3  # plies to go from which on positions far outside the window are not searched
+MARGIN, HOPE = 130, 200  # how far above and below the window that is, for each of those plies
+EXACT, AT_LEAST, AT_MOST = 1, 2, 3
+LEVEL, NODES, WORK, DONE, DEPTH, REACHED, BEST, SCORE = range(8)  # what `place` holds, see `gomoku_advanced.deepen`
+PLIES = 90
+EXTENSION = 2  # plies beyond the depth in which open threes are still answered
+LEAF_FOURS, INNER_FOURS = 10, 40  # nodes of a search for fours
+
+ENTRY = np.dtype(
+    [("key", np.uint64), ("value", np.int32), ("move", np.int16), ("depth", np.int8), ("bound", np.int8)], align=True
+)
+Tools = Any  # (threats [1], path, place, failed) of the search for fours, history [2, POINTS], table, stop [1]
+
+
+# ---- judging a position --------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def still_score(board: State, colour: int) -> int:
+    """Judge a position without looking ahead, from the side of the colour to move."""
+    own, other = board.ranks[colour], board.ranks[1 - colour]
+    score = board.weight[colour] - board.weight[1 - colour] + TEMPO
+    if own[IS_FOUR_AND_THREE] > 0:
+        score += CLEAR_LEAD
+    elif own[IS_TWO_THREES] > 0 and other[IS_DOUBLE] + other[IS_FOUR_AND_THREE] + other[IS_FOUR] == 0:
+        score += LEAD
+    if other[IS_DOUBLE] > 0 and own[IS_FOUR] + own[IS_FOUR_AND_THREE] == 0:
+        score -= LEAD
+    return int(score)
+
+
+@njit(cache=True, nogil=True)
+def plies_to_win_by_fours(board: State, tools: Tools, colour: int, most: int, place: np.ndarray) -> int:
+    """Search for a win by continuous fours in so many nodes; return its plies, 0 if none was found."""
+    threats, path, four_place, failed, stop = tools[0][0], tools[1], tools[2], tools[3], tools[6]
+    key = board.key ^ hashed(uint64(colour))
+    if failed[key & uint64(failed.shape[0] - 1)] == key:
+        return 0
+    fours.begin(threats, board.lines, colour, board.key, path, four_place)
+    status = fours.solve(threats, path, four_place, failed, most, stop)
+    place[WORK] += four_place[fours.NODES] + 2  # setting up costs about as much as two nodes
+    if status == fours.WON:
+        return int(2 * four_place[fours.LEVEL] + 3)
+    failed[key & uint64(failed.shape[0] - 1)] = key  # even if only the nodes ran out: once is enough
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def count_fours(board: State, colour: int) -> int:
+    """Count the points that make a four, but no more, of a colour."""
+    return int(board.ranks[colour, IS_FOUR] + board.ranks[colour, IS_FOUR_AND_THREE])
+
+
+@njit(cache=True, nogil=True)
+def decided(board: State, colour: int, level: int, free: int) -> tuple[bool, int]:
+    """Tell whether the threats on the board decide it for the side to move, and its value then."""
+    fives_to_stop = board.ranks[1 - colour, IS_FIVE]
+    if board.ranks[colour, IS_FIVE] > 0:
+        return True, WIN - level - 1
+    if fives_to_stop > 1:
+        return True, level + 2 - WIN
+    if free == 0:
+        return True, 0
+    if fives_to_stop == 0 and board.ranks[colour, IS_DOUBLE] > 0:
+        return True, WIN - level - 3
+    return False, 0
+
+
+@njit(cache=True, nogil=True)
+def judge(
+    board: State, tools: Tools, place: np.ndarray, colour: int, level: int, frame: State, free: int
+) -> tuple[bool, int]:
+    """Tell whether the value of a position is known without searching its moves, and the value.
+
+    The frame holds depth and window; a position whose moves are forced is given the depth to search them.
+    """
+    known, value = decided(board, colour, level, free)
+    if known:
+        return True, value
+    danger = board.ranks[1 - colour, IS_FIVE] > 0
+    if level >= PLIES - 1:
+        return True, still_score(board, colour)
+    entry = tools[5][board.key & uint64(tools[5].shape[0] - 1)]
+    if entry.key == board.key and entry.bound > 0 and entry.depth >= frame.depth:
+        value = from_table(entry.value, level)
+        if entry.bound == EXACT or (value >= frame.beta if entry.bound == AT_LEAST else value <= frame.alpha):
+            return True, value
+    if not danger and count_fours(board, colour) > 1:
+        most = INNER_FOURS if frame.depth > 1 else LEAF_FOURS
+        plies = plies_to_win_by_fours(board, tools, colour, most, place)
+        if plies > 0:
+            return True, WIN - level - plies
+    if danger:
+        return False, 0
+    if board.ranks[1 - colour, IS_DOUBLE] > 0 and level < place[DEPTH] + EXTENSION:
+        frame.depth = max(frame.depth, 1)
+        return False, 0
+    return judge_quiet(board, colour, frame)
+
+
+@njit(cache=True, nogil=True)
+def judge_quiet(board: State, colour: int, frame: State) -> tuple[bool, int]:
+    """Tell whether a position in which nothing is forced need not be searched: no depth left, or far off the window."""
+    score = still_score(board, colour)
+    if frame.depth <= 0:
+        return True, score
+    if frame.depth > SHALLOW or frame.beta - frame.alpha > 1:
+        return False, 0
+    safe = board.ranks[1 - colour, IS_FOUR_AND_THREE] == 0
+    if safe and score - MARGIN * frame.depth >= frame.beta:
+        return True, score
+    hopeless = count_fours(board, colour) == 0 and score + HOPE * frame.depth <= frame.alpha
+    return hopeless, score
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def from_table(value: int, level: int) -> int:
+    """Count the plies of a win from the root; the table counts them from the position."""
+    return value - level if value > SURE else value + level if value < -SURE else value
+
+
+@njit(cache=True, nogil=True)
+def store(entry: State, key: Any, frame: State, level: int) -> None:
+    """Keep what a position whose moves are done is worth."""
+    best = frame.best
+    entry.key, entry.depth, entry.move = key, frame.depth, frame.best_move
+    entry.value = best + level if best > SURE else best - level if best < -SURE else best
+    entry.bound = AT_MOST if best <= frame.floor else AT_LEAST if best >= frame.beta else EXACT
+
+
+@njit(cache=True, nogil=True)
+def table_move(entry: State, key: Any) -> int:
+    """Return the best move of a position that the table knows, -1 if it does not."""
+    return int(entry.move) if entry.key == key and entry.bound > 0 else -1
