@@ -157,7 +157,7 @@ def test_compiling_ahead_names_every_game_and_use(tmp_path):
     done = json.loads(run_rookery("doctor", "--compile", "--json").stdout)
     named = {tuple(name.split(", ")) for name in done["compile seconds"]}
     games = {game["name"] for game in json.loads(run_rookery("games", "--json").stdout)} | {"connect_four"}
-    assert named == {(game, use) for game in games for use in ("rules", "lanes", "random play", "perft")}
+    assert named == {(game, use) for game in games for use in ("rules", "lanes", "random play", "tree search", "perft")}
 
 
 @pytest.mark.skipif(has_card(), reason="there is a card")

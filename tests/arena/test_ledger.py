@@ -16,6 +16,7 @@ from arena.stored import record
 from rookery.arena import ledger as module
 from rookery.arena.ledger import Ledger, default_path
 from rookery.errors import BadInput
+from support import ROOT
 
 WRITER = """
 import sys
@@ -87,7 +88,10 @@ def test_results_are_summed_from_who_begins_and_by_time_control(tmp_path):
 def start_writers(path: Path, writers: int, games: int) -> list[subprocess.Popen[str]]:
     return [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), f"writer {i}", str(games)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WRITER, str(path), f"writer {i}", str(games)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "tests")},
         )
         for i in range(writers)
     ]

@@ -81,23 +81,23 @@ def test_the_unbroken_file_loads(tmp_path):
             "connect_four: 'version' must be of type int, not 'one'",
         ),
         (
-            "actions, most_legal, longest = COLS, COLS",
-            "actions, more, longest = COLS, COLS",
+            "actions, most_legal, longest, vanishing = COLS",
+            "actions, more, longest, vanishing = COLS",
             "'most_legal' must be a whole number",
         ),
         (
-            "most_legal, longest = COLS, COLS",
-            "most_legal, longest = COLS, 9",
+            "longest, vanishing = COLS, COLS",
+            "longest, vanishing = COLS, 9",
             "connect_four: 'most_legal' .9. exceeds 'actions'",
         ),
         (
-            "longest = COLS, COLS, ROWS * COLS",
-            "longest = COLS, COLS, 5",
+            "vanishing = COLS, COLS, ROWS * COLS",
+            "vanishing = COLS, COLS, 5",
             "connect_four: a game goes on after 'longest' .5. actions",
         ),
         (
-            "longest = COLS, COLS,",
-            "longest = COLS, 2,",
+            "vanishing = COLS, COLS,",
+            "vanishing = COLS, 2,",
             "connect_four: legal lists 7 actions in .* more than most_legal .2.",
         ),
         (

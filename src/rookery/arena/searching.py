@@ -83,7 +83,8 @@ class SearchPlayer(Analyst):
         position = start.copy()
         if not self.prepared and not position.over:
             position.play(int(position.legal()[0]))
-            self.search(start if position.over else position, Limits(depth=1, nodes=1), **self.settings)
+            least = Limits(depth=1) if self.limits.depth or self.usual.depth else Limits(nodes=1)
+            self.search(start if position.over else position, least, **self.settings)
             self.prepared = True
 
     def new_game(self, start: Position, seat: Seat) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from rookery.games.game import Game
-from rookery.search.analysis import Limits
+from rookery.search.analysis import Watch
 from rookery.search.lanes import lanes_legal
 from rookery.search.perft import perft
 from rookery.search.playout import random_games
-from rookery.search.trees import search as search_tree
+from rookery.search.tree_settings import TreeSettings
+from rookery.search.trees import Trees
 
 
 def rules(game: Game) -> None:
@@ -42,10 +43,27 @@ def card(game: Game) -> None:
     playout_cuda.random_games(game, 32)
 
 
+class Even:
+    """An evaluator that thinks all moves and positions alike."""
+
+    def __init__(self, game: Game):
+        self.kind, self.actions = next(iter(game.observations)), game.actions
+
+    def __call__(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Judge positions."""
+        return np.zeros((len(observations), self.actions), np.float32), np.zeros(len(observations), np.float32)
+
+
 def trees(game: Game) -> None:
-    """Compile tree search by playouts."""
-    if not game.start().over:
-        search_tree(game.start(), Limits(nodes=2))
+    """Compile tree search, by playouts and with an evaluator."""
+    position = game.start()
+    if not position.over:
+        searched = Trees(game, TreeSettings(simulations=2, gumbel=1))
+        searched.begin([position])
+        searched.run()
+        searched.run_asking(Even(game), Watch())
+        searched.policy(0)
+        searched.play(searched.choose())
 
 
 USES: dict[str, Callable[[Game], object]] = {
