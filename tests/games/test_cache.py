@@ -120,7 +120,10 @@ print(json.dumps({"never": never, "misses": misses, "keys": [int(key) for key in
 """
 
 
-@pytest.mark.parametrize("spec", [CONNECT_FOUR if name == "connect_four" else name for name in NAMES])
+@pytest.mark.parametrize(
+    "spec",
+    [CONNECT_FOUR, *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES if name != "connect_four")],
+)
 def test_every_kernel_comes_from_the_cache_in_a_second_process(spec, tmp_path):
     first = json.loads(run_python(RUN_EVERYTHING, spec, cache=tmp_path))
     second = json.loads(run_python(RUN_EVERYTHING, spec, cache=tmp_path))
