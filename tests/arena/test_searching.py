@@ -79,12 +79,13 @@ def test_a_search_is_imported_when_it_is_first_asked():
         player.choose(turn_at(load("domineering:rows=4,cols=4").start()))
 
 
-def test_a_search_is_compiled_before_its_first_game_and_only_then(module):
+@pytest.mark.parametrize(("usual", "least"), [(Limits(nodes=400), Limits(nodes=1)), (Limits(depth=4), Limits(depth=1))])
+def test_a_search_is_compiled_before_its_first_game_and_only_then(usual, least, module):
     game = load("domineering:rows=4,cols=4")
-    player = SearchPlayer(module, Limits(seconds=9.0), Limits(), {"c": 3})
+    player = SearchPlayer(module, Limits(seconds=9.0), usual, {"c": 3})
     player.new_game(game.start(), 0)
     player.new_game(game.start(), 1)
-    assert [call["limits"] for call in CALLS] == [Limits(depth=1, nodes=1)]
+    assert [call["limits"] for call in CALLS] == [least]
     assert CALLS[0]["settings"] == {"c": 3}
     assert CALLS[0]["ply"] == 1  # the first position of some games is answered without a search
 
