@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -85,7 +84,6 @@ def test_a_player_that_does_not_fit_is_refused(text, spec, complaint):
 
 
 SEARCHES = [name for name, kind in KINDS.items() if kind.looks]
-COMING: set[str] = set()
 
 
 @pytest.mark.parametrize("name", SEARCHES)
@@ -95,8 +93,6 @@ def test_a_search_takes_all_that_its_players_may_set(name):
     options = [f"{option.name}={values.get(option.name, max(1, option.least))}" for option in KINDS[name].form.options]
     player = make_player(f"{name}:{','.join(options)}" if options else name, game)
     assert isinstance(player, SearchPlayer)
-    if name in COMING and not find_spec(player.module):
-        pytest.skip(f"{player.module} is not there")
     position = game.start()
     position.play(int(position.legal()[3]))
     assert player.choose(turn_at(position)).action in position.legal()

@@ -26,6 +26,7 @@ from rookery.search.table import Table, new_search, new_table
 
 DEEPEST = 400
 MOST_QUIET_PLIES = 60
+FEW_PLIES = 4  # a search to this depth meets too few positions for a large table
 SLICE_SECONDS = 0.008
 FIRST_SLICE = 2_000  # positions; later slices are made to last SLICE_SECONDS
 LARGEST_SLICE = 1_000_000
@@ -44,7 +45,7 @@ def search(
     quiet_plies: int = 8,
     random_ties: bool = False,
     seed: int = 0,
-    table_megabytes: int = 64,
+    table_megabytes: int | None = None,
     table: Table | None = None,
     without: Collection[str] = (),
 ) -> Analysis:
@@ -54,7 +55,9 @@ def search(
     progressive  (least number of legal moves, depth) in falling order, the last from 0 on: looks no deeper than that
     quiet_plies  how far forcing moves are followed beyond the depth, in games that name some
     random_ties  choose by `seed` among moves of equal value; otherwise the first one found is kept
-    table        what earlier searches of the same game have learnt, from `new_table`; otherwise a new one is made
+    table        what earlier searches of the same game have learnt, from `new_table`; otherwise a new one is made, of
+                 `table_megabytes`: by default 64, and 1 for a few plies, where touching fresh memory costs more than
+                 the search
     without      what to leave out, for measurements: table, killers, history, promise (of moves), windows (narrow ones)
 
     In a game with hidden information it looks at all hands.
@@ -62,6 +65,8 @@ def search(
     check_position(position)
     depth = deepest(position, limits, progressive)
     quiet_plies = whole_number("quiet_plies", quiet_plies, 0, MOST_QUIET_PLIES)
+    if table_megabytes is None:
+        table_megabytes = 1 if depth <= FEW_PLIES else 64
     desk = new_desk(position.game, depth + quiet_plies, table or new_table(table_megabytes))
     desk.states[0] = position.state
     seed = whole_number("seed", seed, -(2**63), 2**63 - 1)

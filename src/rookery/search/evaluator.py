@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -27,12 +28,16 @@ class Evaluator(Protocol):
 
 
 def take_answers(
-    answers: tuple[np.ndarray, np.ndarray], logits: np.ndarray, values: np.ndarray, asked: np.ndarray, weights: bool
+    answers: tuple[np.ndarray, np.ndarray],
+    logits: np.ndarray,
+    values: np.ndarray,
+    weights: bool,
+    asked: Callable[[], np.ndarray],
 ) -> None:
     """Copy an evaluator's answers into arrays; refuse what cannot be searched with.
 
-    asked    [N] bool, rows that hold a position; the others may be answered with anything
     weights  whether the logits are weights >= 0
+    asked    tells which rows hold a position, [N] bool; the others may be answered with anything
     """
     shapes = tuple(np.shape(answer) for answer in answers)
     if shapes != (logits.shape, values.shape):
@@ -41,7 +46,10 @@ def take_answers(
             f"{values.shape}"
         )
     logits[:], values[:] = answers
-    if not sound(logits, values, weights) and asked.any() and not sound(logits[asked], values[asked], weights):
+    if sound(logits, values, weights):
+        return
+    rows = asked()
+    if rows.any() and not sound(logits[rows], values[rows], weights):
         allowed = "weights >= 0" if weights else "logits below infinity"
         raise BadInput(f"the evaluator must answer with {allowed} and values in [-1, 1], and with numbers only")
 

@@ -231,15 +231,18 @@ class Trees:
         shape = self.game.observations[evaluator.kind]
         observations = np.zeros((len(self.arrays.values), int(np.prod(shape))), np.float32)
         kind, logits, values = kinds.index(evaluator.kind), self.arrays.logits["x"], self.arrays.values["x"]
-        places, weights, begun = np.arange(self.settings.leaves), self.settings.policy == "weights", False
+        weights, begun = self.settings.policy == "weights", False
         try:
             while step(self.arrays, 0, self.count, kind, observations, self.moves) and not (begun and watch.ended):
-                asked = places < self.arrays.trees["gathered"][:, None]
-                asked = asked.ravel() & (self.arrays.slots["over"] == 0)
-                take_answers(evaluator(observations), logits, values, asked, weights)
+                take_answers(evaluator(observations), logits, values, weights, self.asked)
                 begun = True
         finally:
             forget_leaves(self.arrays)  # those whose answers were never asked for, or never came
+
+    def asked(self) -> np.ndarray:
+        """Tell which rows hold a leaf that an evaluator is to judge, [B * L] bool."""
+        under_way = np.arange(self.settings.leaves) < self.arrays.trees["gathered"][:, None]
+        return under_way.ravel() & (self.arrays.slots["over"] == 0)
 
     def refuse_stuck(self) -> None:
         """Raise an error if a search came to a position in which nobody can move."""
