@@ -242,7 +242,8 @@ class Trees:
     def asked(self) -> np.ndarray:
         """Tell which rows hold a leaf that an evaluator is to judge, [B * L] bool."""
         under_way = np.arange(self.settings.leaves) < self.arrays.trees["gathered"][:, None]
-        return under_way.ravel() & (self.arrays.slots["over"] == 0)
+        asked: np.ndarray = under_way.ravel() & (self.arrays.slots["over"] == 0)
+        return asked
 
     def refuse_stuck(self) -> None:
         """Raise an error if a search came to a position in which nobody can move."""
