@@ -491,9 +491,9 @@ def test_many_playouts_a_leaf_can_be_stopped():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"c": True}, "c must be a number in 0..1000000.0, not True"),
+        ({"c": True}, "c must be a number in 0..1000000, not True"),
         ({"c": 10**400}, "c must be a number"),
-        ({"c": "1"}, "c must be a number in 0..1000000.0, not '1'"),
+        ({"c": "1"}, "c must be a number in 0..1000000, not '1'"),
         ({"prove": "yes"}, "prove must be True or False, not 'yes'"),
         ({"early_stop": 2}, "early_stop must be True or False, not 2"),
         ({"simulations": True}, "simulations must be a whole number"),
