@@ -110,6 +110,27 @@ def test_a_partner_who_moves_next_keeps_the_sign():
         assert exact_score(position, 4, Settings())[0] == slow_score(position, 4)
 
 
+def score_within(position: Position, depth: int, alpha: int, beta: int) -> int:
+    """Return what a search finds that is asked only whether the score lies between alpha and beta."""
+    desk, settings = new_desk(position.game, depth, new_table(1)), Settings()
+    desk.states[0] = position.state
+    begin(desk, settings, depth, -1)
+    desk.frames[0]["lowest"], desk.frames[0]["alpha"], desk.frames[0]["beta"] = alpha, alpha, beta
+    assert walk(desk, settings, 1 << 40, np.zeros(1, np.int32))
+    return int(desk.frames[0]["best"])
+
+
+def test_a_partner_who_moves_next_has_the_same_window():
+    late = [position for seed in range(12) for position in spread_positions(load("texas42"), seed, 28)[8:24]]
+    found = [position for position in late if partner_may_follow(position) and slow_score(position, 5) != 0]
+    assert len(found) >= 5
+    for position in found[:40]:
+        score = slow_score(position, 5)
+        assert score_within(position, 5, score - 1, score + 1) == score
+        assert score_within(position, 5, score, score + 1) <= score
+        assert score_within(position, 5, score - 1, score) >= score
+
+
 @pytest.mark.parametrize("spec", ["domineering:rows=5,cols=4", CONNECT_FOUR])
 def test_what_is_left_out_changes_the_work_and_not_the_score(spec):
     for position in spread_positions(load(spec), 2, 4):

@@ -15,7 +15,7 @@ from rookery.search.tree_arrays import FULL, OVER
 from rookery.search.tree_root import CHOICE, PLAYOUT
 from rookery.search.trees import Trees, TreeSettings, one_tree, search
 from search.slow_trees import Hashed, SlowTree, same_tree
-from support import CONNECT_FOUR
+from support import CONNECT_FOUR, ROOT
 
 
 class Saying:
@@ -347,6 +347,19 @@ def test_a_draw_is_not_taken_for_a_loss():
     assert not found.proven
     assert found.value == 0
     assert found.nodes == 500
+
+
+@pytest.mark.parametrize("heap", range(1, 10))
+def test_a_game_lost_by_its_last_mover_is_proven_as_a_loss(heap):
+    position = load(str(ROOT / "tests" / "search" / "last_stone.py")).position(f"{heap} a")
+    found = search(position, Limits(nodes=500), prove=True, evaluator=0)
+    assert found.proven
+    assert found.value == (-1 if heap % 3 == 1 else 1)
+    for line in found.lines:
+        left = heap - int(position.move_text(line.action))
+        assert line.value in (1, -1) or found.value == 1
+        assert line.value != 1 or left % 3 == 1
+        assert line.value != -1 or left % 3 != 1
 
 
 def test_a_principal_line_follows_proofs():
