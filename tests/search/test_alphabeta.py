@@ -346,6 +346,32 @@ def test_what_a_deeper_search_has_left_in_a_table_changes_no_value():
     assert differ > 0
 
 
+def test_a_table_of_other_settings_or_of_another_game_is_refused():
+    game, table = load("domineering", rows=4, cols=4), new_table(1)
+    search(game.start(), Limits(depth=2), table=table, quiet_plies=3)
+    with pytest.raises(BadInput, match="scores of searches with quiet_plies=3, which mean nothing where quiet_plies=8"):
+        search(game.start(), Limits(depth=2), table=table)
+    with pytest.raises(BadInput, match="of another game than domineering:rows=4,cols=5"):
+        search(load("domineering", rows=4, cols=5).start(), Limits(depth=2), table=table, quiet_plies=3)
+    search(game.start(), Limits(depth=3), table=table, quiet_plies=3, lines=2, without=["killers"])
+
+
+def test_a_table_in_use_is_refused_and_free_again_afterwards():
+    game, table = load("domineering", rows=4, cols=4), new_table(1)
+    refused: list[str] = []
+
+    def meddle(analysis: Analysis) -> None:
+        with pytest.raises(BadInput, match="used by another search at this moment") as error:
+            search(game.start(), Limits(depth=1), table=table)
+        refused.append(str(error.value))
+
+    search(game.start(), Limits(depth=2), Watch(report=meddle), table=table)
+    assert len(refused) == 2
+    with pytest.raises(ZeroDivisionError):
+        search(game.start(), Limits(depth=2), Watch(report=lambda analysis: 1 // 0), table=table)
+    search(game.start(), Limits(depth=2), table=table)
+
+
 # ---- limits --------------------------------------------------------------------------------------
 
 
