@@ -98,7 +98,7 @@ def borrowed_desk(desk: Desk) -> Desk:
         borrowed(desk.history),
         borrowed(desk.lines),
         borrowed(desk.lengths),
-        Table(borrowed(desk.table.entries), borrowed(desk.table.age)),
+        Table(borrowed(desk.table.entries), borrowed(desk.table.age), borrowed(desk.table.use)),
         borrowed(desk.teams),
         borrowed(desk.barred),
         borrowed(desk.place),
