@@ -258,10 +258,11 @@ class Trees:
             )
 
     def choose(self) -> list[Action]:
-        """Return the move of each tree: by temperature, Gumbel search, or the most visited one."""
+        """Return the move of each tree, -1 if its game is over: by temperature, Gumbel search, or the most visits."""
         edges = np.empty(self.count, np.int64)
         choose_all(self.arrays, edges)
-        return [self.chosen_action(b, int(e)) for b, e in enumerate(edges)]
+        over = self.arrays.trees["status"] == OVER
+        return [-1 if over[b] else self.chosen_action(b, int(e)) for b, e in enumerate(edges)]
 
     def chosen_action(self, b: int, e: int) -> Action:
         """Return the action of the edge chosen in a tree; refuse -1, which stands for none."""
@@ -272,13 +273,14 @@ class Trees:
         return int(self.arrays.edges[b, e]["action"])
 
     def play(self, actions: Sequence[Action]) -> None:
-        """Play a move in each tree; `again` then begins the next search."""
+        """Play a move in each tree, none where it is -1; `again` then begins the next search."""
         if len(actions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(actions)} moves to play")
-        for b, action in enumerate(actions):
+        moved = [(b, action) for b, action in enumerate(actions) if action != -1]
+        for b, action in moved:
             position = self.root(b)
             position.check_legal(position.checked_action(action), action)
-        for b, action in enumerate(actions):
+        for b, action in moved:
             play_tree(self.arrays, b, action, self.keep)
 
     def root(self, b: int) -> Position:
