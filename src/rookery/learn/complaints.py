@@ -35,6 +35,9 @@ def problems_of(found: Any, path: str, field: FieldInfo | None, keys: list[str])
             yield ".".join(part for part in (path, key) if part), what
     elif kind == "extra_forbidden":
         yield path, f"there is no such key; {meant(path.rpartition('.')[2], keys)}"
+    elif kind == "invalid_key":  # a number or a truth value in the place of a key; in the path it looks like an index
+        section = path.rpartition("[")[0]
+        yield f"{section}.{value}" if section else str(value), "there is no such key; a key is a word"
     elif kind == "missing":
         yield path, f"is missing; it must be {allowed(field)}" if field else "is missing"
     elif kind.startswith("union_tag"):

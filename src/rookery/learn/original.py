@@ -12,6 +12,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.learn.complaints import meant, shown
 
+OWN_CAP = 200  # plies after which our game is a draw unless it is told otherwise
 WORKERS = 8  # games after which the original made `epochs_per_game` steps: one per worker process
 
 SECTIONS = ("model", "training", "checkpoints", "wandb")
@@ -104,6 +105,9 @@ def translated(values: dict[Any, Any], name: str) -> dict[Any, Any]:
     for key, value in found.items():
         if KEYS[key] and not (key == "training.selfplay_batch_size" and value == 0):
             ours[KEYS[key]] = MEANINGS[key](value) if key in MEANINGS else value
+    most = found.get("training.max_moves", 0)
+    if type(most) is int and most > OWN_CAP:
+        ours["game"] += f",ply_cap={most}"
     return nested(ours)
 
 
