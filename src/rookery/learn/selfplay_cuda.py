@@ -17,6 +17,7 @@ from rookery.learn.book import GAME, PLAYING, Book, Rows, copy_game, new_game, n
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, refuse_order, round_teaches
+from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
 from rookery.search.tree_arrays import tree_of
 from rookery.search.tree_keep import begin, clear
@@ -24,6 +25,17 @@ from rookery.search.trees_cuda import LANES, WARPS, TreesOnCard
 
 Judge = Callable[[Tensor, Tensor, Tensor], None]
 """reads observations [B, O] and writes logits [B, A] and values [B], all float32 on the card"""
+
+
+def judged_by(folded: Folded) -> Judge:
+    """Let a network judge."""
+
+    def judge(observations: Tensor, logits: Tensor, values: Tensor) -> None:
+        answers = folded(observations)
+        logits.copy_(answers[0])
+        values.copy_(answers[1])
+
+    return judge
 
 
 @cuda.jit(cache=True)
@@ -135,7 +147,8 @@ class SelfPlayOnCard:
 
     def captured(self, teaches: bool) -> Any:
         """Capture a round. Everything is compiled before by searches that are forgotten."""
-        side = torch.cuda.Stream()
+        new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
+        side = new_stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(2):
@@ -173,5 +186,6 @@ class SelfPlayOnCard:
 
     def finished_games(self, ended: Tensor) -> np.ndarray:
         """Return the records of finished games."""
-        games: np.ndarray = self.book.games.copy_to_host(stream=self.stream())
-        return games[ended.cpu().numpy()]
+        games = self.book.games.copy_to_host(stream=self.stream())
+        found: np.ndarray = games[ended.cpu().numpy()]
+        return found
