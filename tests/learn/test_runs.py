@@ -316,8 +316,10 @@ def test_only_a_run_is_removed(tmp_path):
     (tmp_path / "precious" / "file").write_text("x")
     run = filled_run(tmp_path / "run").folder
     os.symlink(run, tmp_path / "link")
-    for folder in (tmp_path, tmp_path / "precious", tmp_path / "link", tmp_path / "none"):
+    for folder in (tmp_path, tmp_path / "precious", tmp_path / "none"):
         with pytest.raises(BadInput, match="is no run"):
             remove_run(folder)
+    with pytest.raises(BadInput, match="is a link"):
+        remove_run(tmp_path / "link")
     remove_run(run)
     assert sorted(os.listdir(tmp_path)) == ["link", "precious"]

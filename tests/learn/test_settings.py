@@ -121,7 +121,7 @@ BAD = [
     ("network.hidden=[3]", "network.hidden: there is no such key"),
     ("network.observation=planes", "network.observation: must be one of basic, rich, which pylos offers, not 'planes'"),
     ("network.kind=tower", "network.kind: a tower needs an observation of planes; 'rich' of pylos has the shape (92,)"),
-    ("network={kind: perceptron, observation: rich, hidden: [3, x]}", "network.hidden[1]: must be a list of a whole"),
+    ("network={kind: perceptron, observation: rich, hidden: [3, x]}", "network.hidden[1]: must be a list of whole"),
     ("network={kind: perceptron, observation: rich, hidden: []}", "network.hidden: must be a list of"),
     ("game=hex", "game: there is no game 'hex'"),
     ("game=pylos:size=3", "game: pylos has no option 'size'"),

@@ -110,7 +110,8 @@ def allowed(field: FieldInfo) -> str:
     if get_origin(kind) is Literal:
         return " or ".join(str(word) for word in get_args(kind))
     if get_origin(kind) is tuple:
-        return f"a list of {allowed(FieldInfo.from_annotation(get_args(kind)[0]))}"
+        each = allowed(FieldInfo.from_annotation(get_args(kind)[0]))
+        return f"a list of {each.replace('a whole number', 'whole numbers')}"
     if kind is bool:
         return "true or false"
     if kind is str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PART = ".part-"
+LONGEST_LINE = 4096  # bytes of a line that are looked at from the end of a log
 CHUNK = 1 << 24  # bytes given to the system at once
 
 
@@ -33,13 +34,13 @@ class NotWritten(OSError):
 
 
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Turn an error of the system into one that names the file a person knows."""
+def told(path: Path, outermost: bool = False) -> Iterator[None]:
+    """Turn an error of the system into one that names the file a person knows; of several, the innermost counts."""
     try:
         yield
-    except NotWritten:
-        raise
     except OSError as error:
+        if isinstance(error, NotWritten) and not outermost:
+            raise
         raise NotWritten(path, error) from error
 
 
@@ -190,6 +191,19 @@ class LineLog:
     def read(self) -> list[dict[str, Any]]:
         """Return the lines that are whole."""
         return [values for _, values in self.lines()]
+
+    def tail(self, count: int) -> list[dict[str, Any]]:
+        """Return the last whole lines, without reading a long file from its start."""
+        try:
+            with open(self.path, "rb") as file:
+                length = file.seek(0, os.SEEK_END)
+                begin = file.seek(max(0, length - count * LONGEST_LINE))
+                data = file.read()
+        except FileNotFoundError:
+            return []
+        pieces = data.splitlines(keepends=True)[1 if begin else 0 :]  # the first is cut somewhere
+        found = [parsed(piece) for piece in pieces if piece.endswith(b"\n")]
+        return [values for values in found if values is not None][-count:]
 
     def lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
         """Yield each whole line as it is written, and what it says."""

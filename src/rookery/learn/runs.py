@@ -59,7 +59,7 @@ class Run:
         if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
             raise BadInput(f"{path} is not empty; `rookery resume` goes on with a run, a new one needs a new folder")
         part = part_of(path)
-        with told(path):
+        with told(path, outermost=True):  # the files are in a folder of another name until all are there
             try:
                 os.makedirs(path.parent, exist_ok=True)
                 remove_quietly(part)
@@ -201,7 +201,11 @@ class Run:
     # -- going on --
 
     def save_state(self, snapshot: Snapshot) -> Path:
-        """Save all that training holds in memory, as one; the lines logged so far are brought to the disk first."""
+        """Save all that training holds in memory, as one; the lines logged so far are brought to the disk first.
+
+        Save the checkpoint of the same step before: `go_back_to` forgets one that came after the snapshot, but
+        nobody would make one up that a kill has prevented.
+        """
         self.needs_lock()
         self.losses.sync()
         self.metrics.sync()
@@ -271,10 +275,21 @@ def free_folder(name: str, parent: Path = Path("runs")) -> Path:
     return path
 
 
+def run_folder(text: str, parent: Path = Path("runs")) -> Path:
+    """Return the folder of a run given by its path, or by its name under `runs`; refuse what is none."""
+    for path in (Path(text).expanduser(), parent / text):
+        if is_run(path):
+            return path
+    names = ", ".join(path.name for path in find_runs([parent])) or "none"
+    raise BadInput(f"{text!r} is no run; give its folder, or the name of one under {parent}: {names}")
+
+
 def remove_run(folder: str | os.PathLike[str]) -> None:
     """Delete a run; refuse what is none, and one that is being trained."""
     path = Path(folder).expanduser()
-    if path.is_symlink() or not is_run(path):
+    if path.is_symlink():
+        raise BadInput(f"{path} is a link; name the run's folder itself")
+    if not is_run(path):
         raise BadInput(f"{path} is no run: it has no {manifests.FILE} and {CONFIG}, and is left alone")
     lock = Lock(path / LOCK)
     lock.take()
