@@ -12,12 +12,14 @@ from games.slow_texas42 import random_hand
 from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
 from rookery.arena.matches import MatchSettings, play_match
-from rookery.arena.player import turn_of
-from rookery.arena.players import KINDS, make_player
+from rookery.arena.player import turn_of, turn_seed
+from rookery.arena.players import KINDS, TREE_OPTIONS, make_player
 from rookery.arena.searching import SearchPlayer
 from rookery.arena.tables import gains_from_many
-from rookery.arena.texts import Option
-from support import ROOT
+from rookery.arena.texts import Option, value_text
+from rookery.search import trees
+from rookery.search.tree_settings import URGENCIES, TreeSettings
+from support import CONNECT_FOUR, ROOT
 
 EXAMPLES = [
     kind.example
@@ -83,14 +85,20 @@ def test_a_player_that_does_not_fit_is_refused(text, spec, complaint):
         make_player(text, load(spec))
 
 
+def some_value(option):
+    """Write a value of an option that is small, and not the usual one if that is off."""
+    texts = {bool: "true", str: option.words[-1] if option.words else ""}
+    return texts.get(option.kind, value_text(max(1, option.least)))
+
+
 SEARCHES = [name for name, kind in KINDS.items() if kind.looks]
 
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_takes_all_that_its_players_may_set(name):
     game = load("gomoku:size=7" if KINDS[name].game else "domineering:rows=4,cols=4")
-    values = {"time": 1000}  # of the limits another one ends the search
-    options = [f"{option.name}={values.get(option.name, max(1, option.least))}" for option in KINDS[name].form.options]
+    values = {"time": "1000", "noise": "0"}  # another limit ends the search; noise does not go with Gumbel search
+    options = [f"{option.name}={values.get(option.name) or some_value(option)}" for option in KINDS[name].form.options]
     player = make_player(f"{name}:{','.join(options)}" if options else name, game)
     assert isinstance(player, SearchPlayer)
     position = game.start()
@@ -109,6 +117,125 @@ def test_a_match_of_searches_does_not_depend_on_how_many_threads_play_it():
 
     for first, second in (("mcts:sims=30", "rave:sims=30"), ("alphabeta:depth=2", "greedy")):
         assert moves(first, second, threads=1) == moves(first, second, threads=3)
+
+
+# ---- tree search ---------------------------------------------------------------------------------
+
+TREE_TEXTS = {
+    "leaves": "3", "c": "0.7", "c_factor": "1.25", "c_base": "500", "urgency": "reduced", "reduction": "0.4",
+    "discount": "0.9", "prove": "true", "noise": "0.25", "alpha": "0.03", "temperature": "0.5",
+    "temperature_plies": "6", "gumbel": "5", "gumbel_scale": "0.5", "value_visits": "20", "value_scale": "0.1",
+    "early_stop": "true",
+}  # fmt: skip
+
+
+def test_every_setting_of_tree_search_is_an_option_or_told_with_each_search():
+    told = {"simulations", "seed", "policy", "policy_temperature"}
+    assert {option.name for option in TREE_OPTIONS} == set(TREE_TEXTS) == set(vars(TreeSettings())) - told
+
+
+@pytest.fixture
+def settings_seen(monkeypatch):
+    """The settings with which trees are made."""
+    seen = []
+
+    def noted(game, settings, *more, **named):
+        seen.append(settings)
+        return trees_made(game, settings, *more, **named)
+
+    trees_made = trees.Trees
+    monkeypatch.setattr(trees, "Trees", noted)
+    return seen
+
+
+@pytest.mark.parametrize(("name", "value"), TREE_TEXTS.items())
+def test_an_option_of_tree_search_arrives_in_its_settings_and_in_the_name(name, value, settings_seen):
+    game = load(CONNECT_FOUR)
+    player = make_player(f"mcts:{name}={value},sims=8", game)
+    assert player.name == f"mcts:sims=8,{name}={value}"
+    player.choose(turn_at(game.start(), seed=33))
+    arrived = getattr(settings_seen[-1], name)
+    assert value_text(arrived) == value
+    assert arrived != getattr(TreeSettings(), name)
+    assert settings_seen[-1] == TreeSettings(simulations=8, seed=33, **{name: arrived})
+
+
+def test_options_at_their_defaults_are_not_named():
+    usual = ",".join(f"{option.name}={value_text(option.default)}" for option in TREE_OPTIONS)
+    assert make_player(f"mcts:sims=8,{usual}", load("pylos")).name == "mcts:sims=8"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("c=-1", "option c must be a number in 0..1000000, not '-1'"),
+        ("urgency=none", f"option urgency must be one of {', '.join(URGENCIES)}, not 'none'"),
+        ("prove=1", "option prove must be true or false, not '1'"),
+        ("leaves=0", "option leaves must be a whole number in 1..1024, not '0'"),
+        ("noise=1.01", "option noise must be a number in 0..1, not '1.01'"),
+        ("gumbel=2.5", "option gumbel must be a whole number in 0..32768, not '2.5'"),
+        ("discount=0", "option discount must be a number in 0.01..1, not '0'"),
+        ("sims=9,gumbel=4,noise=0.1", "gumbel and noise exclude each other"),
+        ("time=1,gumbel=4", "gumbel shares out a known number of simulations: name them too, as in sims=400"),
+        ("policy=weights", "mcts has no option 'policy'"),
+        ("seed=3", "mcts has no option 'seed'"),
+    ],
+)
+def test_a_wrong_option_of_tree_search_is_named(options, complaint):
+    with pytest.raises(BadInput, match=f"player 'mcts:{re.escape(options)}': {re.escape(complaint)}"):
+        make_player(f"mcts:{options}", load("pylos"))
+
+
+def four_in_a_row_next():
+    """Return a position of connect four in which three of the mover's discs stand in a column, and the way there."""
+    position, moves = load(CONNECT_FOUR).start(), (3, 2, 3, 2, 3, 2)
+    for move in moves:
+        position.play(move)
+    return position, moves
+
+
+def test_only_a_player_that_proves_says_so():
+    position, moves = four_in_a_row_next()
+    found = {
+        text: make_player(text, position.game).choose(turn_at(position, moves)).analysis
+        for text in ("mcts:sims=40", "mcts:sims=40,prove=true,early_stop=true")
+    }
+    plain, proving = found.values()
+    assert (plain.proven, plain.nodes) == (False, 40)
+    assert (proving.proven, proving.value, proving.action) == (True, 1.0, 3)
+    assert proving.nodes < 40
+
+
+@pytest.mark.parametrize("considered", [1, 3, 7])
+def test_a_gumbel_player_looks_at_as_many_moves_as_it_says(considered):
+    game = load(CONNECT_FOUR)
+    player = make_player(f"mcts:sims=28,gumbel={considered}", game)
+    lines = player.choose(turn_at(game.start())).analysis.lines
+    assert sum(line.visits > 0 for line in lines) == considered
+
+
+def test_noise_differs_between_the_games_of_a_match_and_repeats_by_its_seed():
+    game = load(CONNECT_FOUR)
+
+    def priors(seed, number):
+        player = make_player("mcts:sims=4,noise=0.5", game)
+        lines = player.choose(turn_at(game.start(), seed=turn_seed(seed, number, 0))).analysis.lines
+        return tuple(line.prior for line in sorted(lines, key=lambda line: line.action))
+
+    assert priors(1, 0) == priors(1, 0)
+    assert len({priors(seed, number) for seed in (1, 2) for number in range(5)}) == 10
+
+
+def test_moves_are_drawn_until_the_ply_of_the_game_that_the_text_says():
+    position, moves = four_in_a_row_next()
+
+    def takes_the_most_visited(plies, seed):
+        player = make_player(f"mcts:sims=30,temperature=20,temperature_plies={plies}", position.game)
+        found = player.choose(turn_at(position, moves, seed=seed)).analysis
+        return found.action == found.lines[0].action
+
+    assert all(takes_the_most_visited(len(moves), seed) for seed in range(20))
+    assert not all(takes_the_most_visited(len(moves) + 1, seed) for seed in range(20))
 
 
 # ---- who sees what -------------------------------------------------------------------------------
@@ -192,7 +319,7 @@ def rows_of_options():
         for option in kind.form.options:
             kinds.setdefault(option, []).append(name)
     for option, names in sorted(kinds.items(), key=lambda pair: (pair[0].name, pair[1])):
-        default = "-" if option.default is None else option.default
+        default = "-" if option.default is None else value_text(option.default)
         yield f"| `{option.name}` | {', '.join(names)} | {option.meaning} | {option.allowed} | {default} |"
 
 

@@ -61,13 +61,13 @@ def test_limits_are_the_least_of_what_player_and_turn_say(own, given, expected, 
 
 
 def test_settings_seed_stop_and_report_reach_the_search(module):
-    player = SearchPlayer(module, Limits(depth=1), Limits(), {"c": 3}, takes=("seed", "lines"))
+    player = SearchPlayer(module, Limits(depth=1), Limits(), {"c": 3}, takes=("seed", "lines", "ply"))
     player.lines_wanted = 1000
     found = []
     player.report = found.append
     stop = np.zeros(1, np.int32)
     choice = player.choose(turn_at(load("domineering:rows=4,cols=4").start(), seed=77, stop=stop))
-    assert CALLS[0]["settings"] == {"c": 3, "seed": 77, "lines": 12}
+    assert CALLS[0]["settings"] == {"c": 3, "seed": 77, "lines": 12, "ply": 0}
     assert isinstance(CALLS[0]["watch"], Watch)
     assert CALLS[0]["watch"].stop is stop
     assert found == [choice.analysis]

@@ -110,6 +110,27 @@ def test_a_partner_who_moves_next_keeps_the_sign():
         assert exact_score(position, 4, Settings())[0] == slow_score(position, 4)
 
 
+def score_within(position: Position, depth: int, alpha: int, beta: int) -> int:
+    """Return what a search finds that is asked only whether the score lies between alpha and beta."""
+    desk, settings = new_desk(position.game, depth, new_table(1)), Settings()
+    desk.states[0] = position.state
+    begin(desk, settings, depth, -1)
+    desk.frames[0]["lowest"], desk.frames[0]["alpha"], desk.frames[0]["beta"] = alpha, alpha, beta
+    assert walk(desk, settings, 1 << 40, np.zeros(1, np.int32))
+    return int(desk.frames[0]["best"])
+
+
+def test_a_partner_who_moves_next_has_the_same_window():
+    late = [position for seed in range(12) for position in spread_positions(load("texas42"), seed, 28)[8:24]]
+    found = [position for position in late if partner_may_follow(position) and slow_score(position, 5) != 0]
+    assert len(found) >= 5
+    for position in found[:40]:
+        score = slow_score(position, 5)
+        assert score_within(position, 5, score - 1, score + 1) == score
+        assert score_within(position, 5, score, score + 1) <= score
+        assert score_within(position, 5, score - 1, score) >= score
+
+
 @pytest.mark.parametrize("spec", ["domineering:rows=5,cols=4", CONNECT_FOUR])
 def test_what_is_left_out_changes_the_work_and_not_the_score(spec):
     for position in spread_positions(load(spec), 2, 4):
@@ -323,6 +344,32 @@ def test_what_a_deeper_search_has_left_in_a_table_changes_no_value():
         assert search(position, Limits(depth=2), table=table).value == shallow
         differ += deep != shallow
     assert differ > 0
+
+
+def test_a_table_of_other_settings_or_of_another_game_is_refused():
+    game, table = load("domineering", rows=4, cols=4), new_table(1)
+    search(game.start(), Limits(depth=2), table=table, quiet_plies=3)
+    with pytest.raises(BadInput, match="scores of searches with quiet_plies=3, which mean nothing where quiet_plies=8"):
+        search(game.start(), Limits(depth=2), table=table)
+    with pytest.raises(BadInput, match="of another game than domineering:rows=4,cols=5"):
+        search(load("domineering", rows=4, cols=5).start(), Limits(depth=2), table=table, quiet_plies=3)
+    search(game.start(), Limits(depth=3), table=table, quiet_plies=3, lines=2, without=["killers"])
+
+
+def test_a_table_in_use_is_refused_and_free_again_afterwards():
+    game, table = load("domineering", rows=4, cols=4), new_table(1)
+    refused: list[str] = []
+
+    def meddle(analysis: Analysis) -> None:
+        with pytest.raises(BadInput, match="used by another search at this moment") as error:
+            search(game.start(), Limits(depth=1), table=table)
+        refused.append(str(error.value))
+
+    search(game.start(), Limits(depth=2), Watch(report=meddle), table=table)
+    assert len(refused) == 2
+    with pytest.raises(ZeroDivisionError):
+        search(game.start(), Limits(depth=2), Watch(report=lambda analysis: 1 // 0), table=table)
+    search(game.start(), Limits(depth=2), table=table)
 
 
 # ---- limits --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from rookery.search.table import ENTRY, EXACT, Table, find, from_position, from_
 
 
 def small_table() -> Table:
-    return Table(np.zeros(8, ENTRY), np.ones(1, np.uint8))
+    return Table(np.zeros(8, ENTRY), np.ones(1, np.uint8), np.zeros(3, np.int64))
 
 
 def slow_store(pairs: dict[int, list[dict[str, int] | None]], age: int, key: int, depth: int, score: int) -> None:

@@ -9,7 +9,7 @@ given, by a clock or for the move; where it is given none, the kind's usual limi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
 from rookery.arena.engine import EnginePlayer, EngineSettings
@@ -21,6 +21,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.rng import random_below
 from rookery.search.analysis import Limits
+from rookery.search.tree_settings import TreeSettings
 
 DEPTH = Option("depth", int, 1, 400, "plies to look ahead")
 ADVANCED_DEPTH = Option("depth", int, 1, 60, "plies to look ahead, fours excepted")
@@ -34,7 +35,19 @@ GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before
 START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
 MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
 LIMITS = {"depth": "depth", "nodes": "nodes", "sims": "nodes", "time": "seconds"}  # option -> what it limits
+NOT_IN_TEXTS = ("simulations", "seed", "policy", "policy_temperature")  # of a tree search
 OWN_INFOS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "game_type", "rule")
+
+
+def tree_option(setting: Field[Any]) -> Option:
+    """Make an option of a setting of tree search."""
+    allowed: dict[str, Any] = {"least": 0, "most": 0, **setting.metadata}
+    default: Any = setting.default
+    return Option(name=setting.name, default=default, **allowed)
+
+
+TREE_OPTIONS = tuple(tree_option(setting) for setting in fields(TreeSettings) if setting.name not in NOT_IN_TEXTS)
+"""of all kinds that use tree search"""
 
 
 class RandomPlayer(Player):
@@ -88,9 +101,11 @@ class Kind:
 
 def searching(name: str, module: str, options: tuple[Option, ...], example: str, summary: str, **more: Any) -> Kind:
     """Describe a kind of players that search."""
-    usual, takes = more.pop("usual", Limits()), more.pop("takes", ())
+    usual, takes, check = more.pop("usual", Limits()), more.pop("takes", ()), more.pop("check", None)
 
     def make(given: Given, game: Game) -> Player:
+        if check:
+            check(given)
         return SearchPlayer(module, limits_in(given), usual, settings_in(given), takes)
 
     return Kind(Form(name, options), example, summary, make, looks=True, **more)
@@ -106,6 +121,13 @@ def limits_in(given: Given) -> Limits:
 def settings_in(given: Given) -> dict[str, Any]:
     """Read the options that set up a search; what is not given is left to the search."""
     return {name: value for name, value in given.options.items() if name not in LIMITS}
+
+
+def check_tree(given: Given) -> None:
+    """Refuse options that do not go together in a tree search."""
+    made = TreeSettings(**settings_in(given))
+    if made.gumbel and given.value("sims") is None:
+        raise BadInput("gumbel shares out a known number of simulations: name them too, as in sims=400")
 
 
 def make_greedy(given: Given, game: Game) -> Player:
@@ -168,8 +190,8 @@ ALL_KINDS = (
         options_of_game={"rule": "freestyle"},
     ),
     searching(
-        "mcts", "rookery.search.trees", (SIMS, TIME, EXPLORATION), "mcts:sims=400",
-        "tree search with random playouts", usual=Limits(nodes=400), takes=("seed",),
+        "mcts", "rookery.search.trees", (SIMS, TIME, *TREE_OPTIONS), "mcts:sims=400",
+        "tree search with random playouts", usual=Limits(nodes=400), takes=("seed", "ply"), check=check_tree,
     ),
     searching(
         "rave", "rookery.search.dag", (SIMS, TIME, EXPLORATION, EQUIVALENCE), "rave:sims=400",

@@ -21,35 +21,49 @@ from dataclasses import dataclass, field
 from rookery.errors import BadInput
 from rookery.games.options import READERS
 
-Value = int | float
+Value = int | float | str  # a switch is a bool, and so an int
 PLAIN_WORD = re.compile(r"[A-Za-z0-9_@%+=:./-]+", re.ASCII)
 NEEDS_QUOTES = re.compile(r"""[,'"\\]""")
 
 
 @dataclass(frozen=True)
 class Option:
-    """A number that a person may set."""
+    """A number, word or switch that a person may set."""
 
     name: str
-    kind: type[int] | type[float]
-    least: Value
-    most: Value
+    kind: type[int] | type[float] | type[bool] | type[str]
+    least: float
+    most: float
+    """of a number"""
     meaning: str
     default: Value | None = None
     """what holds if it is not given; None: the player decides"""
+    words: tuple[str, ...] = ()
+    """those allowed, where it is a word"""
 
     @property
     def allowed(self) -> str:
         """What it may be, for people."""
-        return f"{READERS[self.kind][1]} in {number_text(self.least)}..{number_text(self.most)}"
+        if self.kind is str:
+            return f"one of {', '.join(self.words)}"
+        name = READERS[self.kind][1]
+        return name if self.kind is bool else f"{name} in {value_text(self.least)}..{value_text(self.most)}"
 
     def read(self, text: str) -> Value:
         """Turn a text into a value; raise BadInput if it is none or out of range."""
-        pattern, _, read = READERS[self.kind]
-        value: Value = read(text) if re.fullmatch(pattern, text) else self.least - 1
-        if not self.least <= value <= self.most:
+        value = self.parsed(text)
+        if value is None:
             raise BadInput(f"option {self.name} must be {self.allowed}, not {text!r}")
         return value
+
+    def parsed(self, text: str) -> Value | None:
+        """Turn a text into a value, or None if that is not allowed."""
+        if self.kind is str:
+            return text if text in self.words else None
+        pattern, _, read = READERS[self.kind]
+        value: int | float | None = read(text) if re.fullmatch(pattern, text) else None
+        fits = value is not None and (self.kind is bool or self.least <= value <= self.most)
+        return value if fits else None
 
 
 @dataclass(frozen=True)
@@ -87,13 +101,17 @@ class Given:
         """The text in its one canonical spelling; options left at their defaults are not named."""
         items = [" ".join(quoted_word(word) for word in self.command)] if self.command else []
         given = [(option, self.options[option.name]) for option in self.form.options if option.name in self.options]
-        items += [f"{option.name}={number_text(value)}" for option, value in given if value != option.default]
+        items += [f"{option.name}={value_text(value)}" for option, value in given if value != option.default]
         items += [f"{self.form.prefix}{name}={quoted_value(value)}" for name, value in self.extras.items()]
         return f"{self.form.name}:{','.join(items)}" if items else self.form.name
 
 
-def number_text(value: Value) -> str:
-    """Write a number; a whole one without a point."""
+def value_text(value: Value) -> str:
+    """Write a value; a whole number without a point, a switch as true or false."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
     return str(int(value)) if value == int(value) else repr(value)
 
 

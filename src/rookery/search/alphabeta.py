@@ -22,7 +22,7 @@ from rookery.search.alphabeta_desk import BARRED, LEVEL, NODES, Desk, Settings, 
 from rookery.search.alphabeta_walk import begin, depth_for, is_settled, judged, walk
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.evaluations import UNIT
-from rookery.search.table import Table, new_search, new_table
+from rookery.search.table import Table, lent, new_search, new_table
 
 DEEPEST = 400
 MOST_QUIET_PLIES = 60
@@ -55,9 +55,9 @@ def search(
     progressive  (least number of legal moves, depth) in falling order, the last from 0 on: looks no deeper than that
     quiet_plies  how far forcing moves are followed beyond the depth, in games that name some
     random_ties  choose by `seed` among moves of equal value; otherwise the first one found is kept
-    table        what earlier searches of the same game have learnt, from `new_table`; otherwise a new one is made, of
-                 `table_megabytes`: by default 64, and 1 for a few plies, where touching fresh memory costs more than
-                 the search
+    table        what earlier searches of the same game with the same quiet_plies have learnt, from `new_table`; one
+                 search at a time may use it. Otherwise a new one is made, of `table_megabytes`: by default 64, and 1
+                 for a few plies, where touching fresh memory costs more than the search
     without      what to leave out, for measurements: table, killers, history, promise (of moves), windows (narrow ones)
 
     In a game with hidden information it looks at all hands.
@@ -67,15 +67,17 @@ def search(
     quiet_plies = whole_number("quiet_plies", quiet_plies, 0, MOST_QUIET_PLIES)
     if table_megabytes is None:
         table_megabytes = 1 if depth <= FEW_PLIES else 64
-    desk = new_desk(position.game, depth + quiet_plies, table or new_table(table_megabytes))
+    table = table or new_table(table_megabytes)
+    desk = new_desk(position.game, depth + quiet_plies, table)
     desk.states[0] = position.state
     seed = whole_number("seed", seed, -(2**63), 2**63 - 1)
     settings = Settings(quiet_plies=quiet_plies, random_ties=bool(random_ties), seed=seed)
     settings = settings._replace(**dict.fromkeys(checked_features(without), False))
     most_lines = whole_number("lines", lines, 1, 10_000)
-    compile_for(desk, settings)
-    run = Run(position, desk, settings, limits, watch or Watch(limits.seconds), most_lines)
-    return run.deepen(depth)
+    with lent(table, position.game, quiet_plies):
+        compile_for(desk, settings)
+        run = Run(position, desk, settings, limits, watch or Watch(limits.seconds), most_lines)
+        return run.deepen(depth)
 
 
 def check_position(position: Position) -> None:

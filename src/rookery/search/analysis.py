@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rookery.errors import BadInput
+from rookery.games.options import whole_number
 from rookery.games.position import Action
 from rookery.search.threads import new_stop
+
+MOST_NODES = 1 << 62
+NUMBERS = int | float | np.integer | np.floating
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,14 @@ class Limits:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("depth", "nodes", "seconds"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise BadInput(f"{name} of a search must be positive, not {value!r}")
+        """Refuse what cannot end a search; numbers of NumPy become plain ones."""
+        for name in ("depth", "nodes"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole_number(f"{name} of a search", value, 1, MOST_NODES))
+        if (value := self.seconds) is not None:
+            if isinstance(value, bool) or not isinstance(value, NUMBERS) or not value > 0:
+                raise BadInput(f"seconds of a search must be a number above 0, not {value!r}")
+            object.__setattr__(self, "seconds", float(value))
 
 
 @dataclass(frozen=True)

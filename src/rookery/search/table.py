@@ -11,12 +11,18 @@ itself, since it may be met again at another distance.
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 from numba import int64, njit, uint64
 
+from rookery.errors import BadInput
 from rookery.games.bits import Word
+from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.search.evaluations import UNIT
 
@@ -34,6 +40,8 @@ ENTRY = np.dtype(
 NO_BOUND, LOWER, UPPER, EXACT = 0, 1, 2, 3  # what a score says; NO_BOUND: only the move is to be used
 COMPLETE = 4  # added to a bound that holds at every greater depth too, because every line ended with the game
 MOST_MEGABYTES = 1 << 16
+GAME, QUIET_PLIES, IN_USE = 0, 1, 2  # numbers kept in `Table.use`
+LENDING = threading.Lock()
 
 
 class Table(NamedTuple):
@@ -43,12 +51,35 @@ class Table(NamedTuple):
     """[2^n] ENTRY"""
     age: np.ndarray
     """[1] 1..255, then from 1 again"""
+    use: np.ndarray
+    """[3] a number for its game, 0 before the first search; the quiet plies of its scores; 1 while a search uses it"""
 
 
 def new_table(megabytes: int) -> Table:
     """Make an empty table of at most so many megabytes; its pages are taken from the system as they are used."""
     wanted = whole_number("table_megabytes", megabytes, 1, MOST_MEGABYTES) * 1_000_000 // ENTRY.itemsize
-    return Table(np.zeros(1 << (wanted.bit_length() - 1), ENTRY), np.ones(1, np.uint8))
+    return Table(np.zeros(1 << (wanted.bit_length() - 1), ENTRY), np.ones(1, np.uint8), np.zeros(3, np.int64))
+
+
+@contextmanager
+def lent(table: Table, game: Game, quiet_plies: int) -> Iterator[None]:
+    """Let one search use a table; refuse one that is in use, or whose scores mean something else."""
+    number = int.from_bytes(hashlib.sha256(game.spec.encode()).digest()[:7]) + 1
+    with LENDING:
+        if table.use[IN_USE]:
+            raise BadInput("the table is used by another search at this moment; threads need a table each")
+        if table.use[GAME] not in (0, number):
+            raise BadInput(f"the table holds positions of another game than {game.spec}; new_table makes an empty one")
+        if table.use[GAME] and table.use[QUIET_PLIES] != quiet_plies:
+            raise BadInput(
+                f"the table holds scores of searches with quiet_plies={table.use[QUIET_PLIES]}, "
+                f"which mean nothing where quiet_plies={quiet_plies}"
+            )
+        table.use[:] = number, quiet_plies, 1
+    try:
+        yield
+    finally:
+        table.use[IN_USE] = 0
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -33,73 +33,77 @@ OPTIONS = np.dtype(
 )  # fmt: skip
 
 
+def whole(default: int, least: int, most: int, meaning: str) -> Any:
+    """Declare a setting that is a whole number in a range."""
+    return field(default=default, metadata={"kind": int, "least": least, "most": most, "meaning": meaning})
+
+
+def number(default: float, least: float, most: float, meaning: str) -> Any:
+    """Declare a setting that is any number in a range."""
+    return field(default=default, metadata={"kind": float, "least": least, "most": most, "meaning": meaning})
+
+
+def word(default: str, words: tuple[str, ...], meaning: str) -> Any:
+    """Declare a setting that is one of some words."""
+    return field(default=default, metadata={"kind": str, "words": words, "meaning": meaning})
+
+
+def switch(meaning: str) -> Any:
+    """Declare a setting that is on or off; off unless given."""
+    return field(default=False, metadata={"kind": bool, "meaning": meaning})
+
+
+def checked(name: str, value: Any, kind: type, least: float = 0, most: float = 0, words: tuple[str, ...] = ()) -> None:
+    """Refuse a value that its setting does not allow, by the setting's name."""
+    if kind is int:
+        whole_number(name, value, int(least), int(most))
+    elif kind is str:
+        one_of(name, value, words)
+    elif kind is bool and not isinstance(value, bool | np.bool_):
+        raise BadInput(f"{name} must be True or False, not {value!r}")
+    elif kind is float and (isinstance(value, bool) or not isinstance(value, NUMBERS) or not least <= value <= most):
+        raise BadInput(f"{name} must be a number in {least}..{most}, not {value!r}")
+
+
 @dataclass(frozen=True)
 class TreeSettings:
-    """One tree search. The defaults are those of a match: no noise, the most visited move."""
+    """One tree search. The defaults are those of a match: no noise, the most visited move.
 
-    simulations: int = 400
-    """leaves looked at per move, after the root itself"""
-    leaves: int = 1
-    """leaves gathered from one tree before the evaluator is asked; 1 gives the exact serial search"""
-    c: float = 1.5
-    """weight of the priors against the means"""
-    c_factor: float = 0.0
-    """growth of c with the visits N of a node: c + c_factor * ln((N + c_base) / c_base)"""
-    c_base: float = 38739.0
-    urgency: str = "parent"
-    """what an unvisited move is taken to be worth: the parent's mean (parent); that less reduction * sqrt(prior mass of
-    the visited moves), but no less than the worst visited move has (reduced); the same without that floor and with
-    moves in order of prior (lc0); more than any visited one (infinite)"""
-    reduction: float = 0.2
-    policy: str = "logits"
-    """what the evaluator gives: logits, of which the softmax over legal moves is taken, or weights >= 0"""
-    policy_temperature: float = 1.0
-    """logits are divided by it"""
-    discount: float = 1.0
-    """factor of a value for each turn, that is, when the team to move changes"""
-    prove: bool = False
-    """carry proven wins and losses up the tree"""
-    noise: float = 0.0
-    """share of Dirichlet noise in the root's priors"""
-    alpha: float = 0.3
-    """the Dirichlet distribution's parameter"""
-    temperature: float = 0.0
-    """moves are drawn in proportion to visits ^ (1 / temperature); 0: the most visited"""
-    temperature_plies: int = 1 << 30
-    """plies of a game from which on the most visited move is played"""
-    gumbel: int = 0
-    """moves considered at the root by sequential halving; 0: no Gumbel search"""
-    gumbel_scale: float = 1.0
-    """of the noise; 0 for the strongest play"""
-    value_visits: float = 50.0
-    value_scale: float = 1.0
-    """a Q in [0, 1] weighs (value_visits + most visits) * value_scale against a logit"""
-    early_stop: bool = False
-    """end when nothing can change the chosen move any more"""
-    seed: int = 0
-    """same seed, same search, on every device"""
+    Each field holds what it may be and means; players are offered their options from here.
+    """
+
+    simulations: int = whole(400, 1, MOST_SIMULATIONS, "leaves looked at per move, after the root itself")
+    leaves: int = whole(1, 1, MOST_LEAVES, "leaves of one tree that are judged together; 1: the exact serial search")
+    c: float = number(1.5, 0, 10**6, "weight of the priors against the means")
+    c_factor: float = number(0, 0, 10**6, "growth of c with a node's visits N, by c_factor * ln((N + c_base) / c_base)")
+    c_base: float = number(38739, 1, 10**9, "visits N about which c begins to grow, if c_factor says so")
+    urgency: str = word("parent", URGENCIES, "what a move not yet visited is taken to be worth")
+    """the parent's mean (parent); that less reduction * sqrt(prior mass of the visited moves), but no less than the
+    worst visited move has (reduced); the same without that floor and with moves in order of prior (lc0); more than any
+    visited one (infinite)"""
+    reduction: float = number(0.2, 0, 2, "how far below the parent's mean urgency reduced and lc0 go")
+    policy: str = word("logits", ("logits", "weights"), "what an evaluator gives: logits of a softmax, weights >= 0")
+    policy_temperature: float = number(1, 0.001, 1000, "logits are divided by it")
+    discount: float = number(1, 0.01, 1, "factor of a value for each turn, that is, when the team to move changes")
+    prove: bool = switch("carry proven wins and losses up the tree")
+    noise: float = number(0, 0, 1, "share of Dirichlet noise in the root's priors")
+    alpha: float = number(0.3, 0.001, 1000, "parameter of the Dirichlet distribution")
+    temperature: float = number(0, 0, 100, "moves are drawn by visits ^ (1 / temperature); 0: the most visited")
+    temperature_plies: int = whole(1 << 30, 0, 1 << 30, "plies of a game from which on the most visited move is played")
+    gumbel: int = whole(0, 0, 1 << 15, "moves considered at the root by sequential halving; 0: no Gumbel search")
+    gumbel_scale: float = number(1, 0, 100, "scale of Gumbel noise; 0 for the strongest play")
+    value_visits: float = number(
+        50, 0, 10**6, "in Gumbel search a Q in [0, 1] weighs value_scale * (this + most visits)"
+    )
+    value_scale: float = number(1, 0, 1000, "in Gumbel search a Q in [0, 1] weighs this * (value_visits + most visits)")
+    early_stop: bool = switch("end when nothing can change the chosen move any more")
+    seed: int = whole(0, -(2**63), 2**63 - 1, "same seed, same search, on every device")
 
     def __post_init__(self) -> None:
         """Refuse what cannot be searched with, by name."""
-        whole_number("simulations", self.simulations, 1, MOST_SIMULATIONS)
-        whole_number("leaves", self.leaves, 1, MOST_LEAVES)
-        whole_number("gumbel", self.gumbel, 0, 1 << 15)
-        whole_number("temperature_plies", self.temperature_plies, 0, 1 << 30)
-        whole_number("seed", self.seed, -(2**63), 2**63 - 1)
-        one_of("urgency", self.urgency, URGENCIES)
-        one_of("policy", self.policy, ("logits", "weights"))
-        ranges = {
-            "c": (0, 1e6), "c_factor": (0, 1e6), "c_base": (1, 1e9), "reduction": (0, 2),
-            "policy_temperature": (1e-3, 1e3), "discount": (0.01, 1), "noise": (0, 1), "alpha": (1e-3, 1e3),
-            "temperature": (0, 100), "gumbel_scale": (0, 100), "value_visits": (0, 1e6), "value_scale": (0, 1e3),
-        }  # fmt: skip
-        for name, (low, high) in ranges.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, NUMBERS) or not low <= value <= high:
-                raise BadInput(f"{name} must be a number in {low}..{high}, not {value!r}")
-        for name in ("prove", "early_stop"):
-            if not isinstance(getattr(self, name), bool | np.bool_):
-                raise BadInput(f"{name} must be True or False, not {getattr(self, name)!r}")
+        for setting in fields(self):
+            allowed = {key: value for key, value in setting.metadata.items() if key != "meaning"}
+            checked(setting.name, getattr(self, setting.name), **allowed)
         if self.gumbel and self.noise:
             raise BadInput("gumbel and noise exclude each other: Gumbel search draws its own noise")
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import float32, int32, njit
+from numba import float32, int32
 
 from rookery.games.rules import legal, mover, observe, over, payoff, play
+from rookery.search.inner import inner
 from rookery.search.lanes import lane_argmax, lane_max, lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
@@ -30,7 +31,7 @@ HIGH = float32(1e30)
 # ---- down ----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def exploration(options: Any, visits: int) -> Single:
     """Return the factor of prior / (1 + visits) at a node with so many visits, its own evaluation included."""
     c = options.c
@@ -40,7 +41,7 @@ def exploration(options: Any, visits: int) -> Single:
     return c * math.sqrt(float32(max(visits - 1, 1)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def worst_mean(t: Tree, node: Any, lane: int, width: int) -> Single:
     """Return the lowest mean of a node's visited moves, on every lane; above all means if there are none."""
     worst = HIGH
@@ -51,7 +52,7 @@ def worst_mean(t: Tree, node: Any, lane: int, width: int) -> Single:
     return -lane_max(-worst)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def first_urgency(t: Tree, node: Any, lane: int, width: int) -> Single:
     """Return what an unvisited move of a node is taken to be worth, on every lane."""
     if t.options.urgency == PARENT:
@@ -64,7 +65,7 @@ def first_urgency(t: Tree, node: Any, lane: int, width: int) -> Single:
     return reduced
 
 
-@njit(cache=True, nogil=True)
+@inner
 def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
     """Return the edge of a node to follow: the highest score, on a tie the lowest edge."""
     node, options = at(t.nodes, n), t.options
@@ -86,14 +87,14 @@ def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
     return int(chosen)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def mark(t: Tree, n: int, e: int, by: int) -> None:
     """Count a leaf under way, or take it back, at a node and one of its edges."""
     at(t.nodes, n).visits += int32(by)
     at(t.edges, e).visits += int32(by)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def unmark(t: Tree, row: int, depth: int) -> None:
     """Take back the marks along a path."""
     path = at(t.path, row * t.options.depth)
@@ -101,7 +102,7 @@ def unmark(t: Tree, row: int, depth: int) -> None:
         mark(t, at(path, k).node, at(path, k).edge, -1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def follow(t: Tree, row: int, depth: int, n: int, e: int) -> None:
     """Play an edge's action on the leaf's state, and mark the way."""
     mark(t, n, e, 1)
@@ -110,7 +111,7 @@ def follow(t: Tree, row: int, depth: int, n: int, e: int) -> None:
     play(at(t.leaves, row), int(at(t.edges, e).action))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     """Walk to a leaf and leave its position in `at(t.leaves, row)`; False if it is under way already."""
     copy_record(at(t.leaves, row), t.root, lane, width)
@@ -140,7 +141,7 @@ def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     return child != UNDER_WAY
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gather(t: Tree, lane: int, width: int) -> None:
     """Walk to as many leaves as there are slots, simulations left, and different leaves to be found."""
     tree, options = t.tree, t.options
@@ -159,7 +160,7 @@ def gather(t: Tree, lane: int, width: int) -> None:
         lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int, width: int) -> None:
     """Write the observations of a tree's leaves into rows first, first + 1, ...; nothing where the game is over."""
     for row in range(t.tree.gathered):
@@ -168,7 +169,7 @@ def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int,
                 observations[first + row, i] = observe(at(t.leaves, row), kind, i)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def forget(t: Tree) -> None:
     """Take back the leaves under way of a tree, as if they had never been reached; one lane is enough."""
     for row in range(t.tree.gathered):
@@ -182,7 +183,7 @@ def forget(t: Tree) -> None:
 # ---- edges ---------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_moves(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
     """Write the legal actions of a leaf and return how many, on every lane."""
     if t.options.in_lanes:
@@ -193,7 +194,7 @@ def list_moves(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
     return int(t.tree.chosen)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_edges(t: Tree, row: int, first: int, count: int, moves: Any, lane: int, width: int) -> Single:
     """Make edges for the legal moves with the evaluator's number of each; return the largest number."""
     top, given = LOW, at(t.logits, row * t.options.actions)
@@ -206,7 +207,7 @@ def new_edges(t: Tree, row: int, first: int, count: int, moves: Any, lane: int, 
     return lane_max(top)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def give_priors(t: Tree, first: int, count: int, top: Single, lane: int, width: int) -> None:
     """Turn the evaluator's numbers into priors: the softmax of logits, or each one's share of the weights."""
     mass = float32(0)
@@ -222,7 +223,7 @@ def give_priors(t: Tree, first: int, count: int, top: Single, lane: int, width: 
     lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sort_by_prior(t: Tree, first: int, count: int, lane: int, width: int) -> None:
     """Put new edges into order of falling prior, equal ones in order of action; the room behind them is scratch."""
     for e in range(first + lane, first + count, width):
@@ -240,7 +241,7 @@ def sort_by_prior(t: Tree, first: int, count: int, lane: int, width: int) -> Non
     lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_node(t: Tree, row: int, n: int, value: Single) -> None:
     """Make the node of a leaf, so far without edges: its seat and value."""
     node, slot, state = at(t.nodes, n), at(t.slots, row), at(t.leaves, row)
@@ -257,7 +258,7 @@ def new_node(t: Tree, row: int, n: int, value: Single) -> None:
     node.value = value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def expand(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
     """Make the leaf's node and, unless the game is over, its edges; return the node. Known nodes stay as they are."""
     slot, tree = at(t.slots, row), t.tree
@@ -290,7 +291,7 @@ def expand(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
 # ---- up ------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def settle(t: Tree, n: int, e: int, child: int) -> None:
     """Carry a proof from a child to an edge, and to the node if it wins or all its moves lose."""
     node, below = at(t.nodes, n), at(t.nodes, child)
@@ -305,7 +306,7 @@ def settle(t: Tree, n: int, e: int, child: int) -> None:
     node.proof = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_value(t: Tree, n: int, value: Single) -> None:
     """Let a value, seen by a node's mover, enter the node's statistics."""
     node = at(t.nodes, n)
@@ -313,7 +314,7 @@ def count_value(t: Tree, n: int, value: Single) -> None:
     node.mean = node.mean + (value - node.mean) / float32(node.visits)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def carry_up(t: Tree, row: int, leaf: int) -> None:
     """Carry a leaf's value to the root. It changes sign when the team changes, and is discounted then."""
     options, value = t.options, at(t.nodes, leaf).value
@@ -337,7 +338,7 @@ def carry_up(t: Tree, row: int, leaf: int) -> None:
         child = n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def note_status(t: Tree) -> None:
     """Note whether the search of a tree has ended, and why."""
     tree, options = t.tree, t.options
@@ -351,7 +352,7 @@ def note_status(t: Tree) -> None:
         decided(t)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def back_up(t: Tree, moves: Any, lane: int, width: int) -> None:
     """Take in the evaluator's answers for the leaves under way; `moves` is room for a legal list."""
     tree, gathered = t.tree, int(t.tree.gathered)

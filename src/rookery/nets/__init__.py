@@ -1,0 +1,1 @@
+"""Networks: their shapes, their files. They know nothing of games."""

@@ -1,0 +1,48 @@
+"""A folded network captured in a CUDA graph: one launch instead of dozens.
+
+    pass_ = Captured(fold(network, "cuda", torch.bfloat16), rows=4096)
+    pass_.static_input.copy_(observations)     # or let a kernel write there
+    pass_.replay()
+    pass_.static_logits, pass_.static_values   # on the card, until the next replay
+
+Nothing here waits for the card. A caller with a graph of its own captures the folded network itself, which is a plain
+function. `Folded.update` changes weights in place, so a graph goes on with the new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from rookery.nets.folded import Folded
+
+WARMING = 3  # passes before capturing, in which libraries choose their kernels and take their memory
+
+
+class Captured:
+    """One pass over a fixed number of rows."""
+
+    def __init__(self, folded: Folded, rows: int, device: torch.device | str = "cuda"):
+        """Capture a pass; the answers of rows that were not written are those of whatever stands there."""
+        self.folded, self.rows = folded, rows
+        self.static_input = torch.zeros(rows, folded.config.inputs, device=device)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.device(self.static_input.device):
+            self.warm_up()
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):  # other threads may use the card
+                self.static_logits, self.static_values = folded(self.static_input)
+
+    def warm_up(self) -> None:
+        """Make passes on a stream of their own, as capturing demands."""
+        new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
+        aside, present = new_stream(), torch.cuda.current_stream()
+        aside.wait_stream(present)
+        with torch.cuda.stream(aside):
+            for _ in range(WARMING):
+                self.folded(self.static_input)
+        present.wait_stream(aside)
+
+    def replay(self) -> None:
+        """Judge what stands in `static_input`; the answers stand in `static_logits` and `static_values`."""
+        self.graph.replay()

@@ -1,0 +1,221 @@
+"""Networks in files: ours, those of the original Pylos project, and safetensors.
+
+    save_network("checkpoint_01000.pth", network, About(game="pylos", rules_version=1, observation="rich", step=1000))
+    loaded = load_network("checkpoint_01000.pth")     # loaded.network, loaded.config, loaded.about
+
+A `.pth` is a dictionary: `model_state_dict`, `step`, `network` (the configuration), `about`, `format`, and for a
+residual network `model_config`, under which the original's tools look for its shape. A `.safetensors` holds the same
+facts as JSON in its metadata. Files without a configuration, as the original wrote them, are recognised by the names
+and shapes of their weights (`foreign.py`).
+
+Files come from anywhere: reading one never runs code from it, and whatever is wrong with it is a BadInput.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import Field, ValidationError
+from torch import Tensor
+
+from rookery.errors import BadInput
+from rookery.nets.configs import Config, NetworkConfig, ResidualConfig, read_config
+from rookery.nets.foreign import recognised
+from rookery.nets.network import Network
+from rookery.nets.residual import build
+from rookery.nets.writing import write_whole
+
+FORMAT = 1
+"""of our files; raised when older programs could not read them"""
+SUFFIXES = (".pth", ".pt", ".safetensors")
+
+
+class About(Config):
+    """What a network was taught. Empty where nobody knows."""
+
+    game: str = ""
+    """the spec of a game, like pylos:removal=greedy"""
+    rules_version: int = Field(default=0, ge=0)
+    """of that game; 0 if unknown"""
+    observation: str = ""
+    """the kind of observation it reads"""
+    step: int = Field(default=0, ge=0)
+    """games of self-play it was trained on"""
+    notes: str = ""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A network from a file, in evaluation mode on the CPU."""
+
+    network: Network
+    config: NetworkConfig
+    about: About
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def save_network(path: str | Path, network: Network, about: About) -> None:
+    """Write a network into a .pth or .safetensors, by the file's ending; the file is there whole or not at all."""
+    if Path(path).suffix not in SUFFIXES:
+        raise BadInput(f"{str(path)!r}: a network is written to a file that ends in {' or '.join(SUFFIXES)}")
+    content = (safetensors_bytes if Path(path).suffix == ".safetensors" else pth_bytes)(network, about)
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise BadInput(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+
+
+def weights_of(network: Network) -> dict[str, Tensor]:
+    """Copy the weights of a network to the CPU."""
+    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in network.state_dict().items()}
+
+
+def pth_bytes(network: Network, about: About) -> bytes:
+    """Write a network as a file of PyTorch."""
+    facts = {"format": FORMAT, "network": network.config.model_dump(mode="json"), "about": about.model_dump()}
+    content = {"model_state_dict": weights_of(network), "step": about.step} | facts
+    if isinstance(network.config, ResidualConfig):
+        content["model_config"] = original_config(network.config, about)
+    whole = io.BytesIO()  # torch.save would not say why a disk refuses what it writes
+    torch.save(content, whole)
+    return whole.getvalue()
+
+
+def original_config(config: ResidualConfig, about: About) -> dict[str, int | bool]:
+    """Write the shape of a residual network under the original's names."""
+    sizes = {"hidden": config.width, "num_blocks": config.blocks, "value_hidden": config.value_hidden}
+    return sizes | {"policy_hidden": config.policy_hidden, "rich_obs": about.observation == "rich"}
+
+
+def safetensors_bytes(network: Network, about: About) -> bytes:
+    """Write a network as safetensors."""
+    from safetensors.torch import save
+
+    facts = {"format": FORMAT, "network": network.config.model_dump(mode="json"), "about": about.model_dump()}
+    content: bytes = save(weights_of(network), metadata={"format": "pt", "rookery": json.dumps(facts)})
+    return content
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def load_network(path: str | Path) -> Loaded:
+    """Read a network; raise BadInput that names the file if it is missing, broken, foreign or would run code."""
+    place = Path(path)
+    if not place.is_file():
+        what = "is a folder" if place.is_dir() else "is not there"
+        raise BadInput(f"{str(path)!r} {what}; a network is read from a file that ends in {' or '.join(SUFFIXES)}")
+    try:
+        content = read_safetensors(place) if place.suffix == ".safetensors" else read_pth(place)
+        return interpreted(content, place.stat().st_size)
+    except BadInput as error:
+        raise BadInput(f"{str(path)!r}: {error}") from None
+    except OSError as error:
+        raise BadInput(f"{str(path)!r} cannot be read: {error.strerror or error}") from None
+
+
+def read_pth(place: Path) -> dict[str, Any]:
+    """Read a file of PyTorch, without running anything in it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about old formats; what cannot be read raises
+            content = torch.load(place, map_location="cpu", weights_only=True)
+    except OSError:
+        raise
+    except Exception as error:  # whatever a broken file makes the reader stumble over
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise BadInput(f"this is no file of weights, or a broken or unsafe one ({reason[:160]})") from None
+    if not isinstance(content, dict):
+        raise BadInput(f"a file of weights holds a dictionary, not a {type(content).__name__}")
+    return content
+
+
+def read_safetensors(place: Path) -> dict[str, Any]:
+    """Read a file of safetensors into the form of ours."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(place, framework="pt", device="cpu") as file:
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, it is no dictionary
+            facts = json.loads((file.metadata() or {}).get("rookery", "{}"))
+    except (SafetensorError, ValueError, RecursionError) as error:
+        raise BadInput(f"this is no safetensors file, or a broken one ({error})") from None
+    if not isinstance(facts, dict):
+        raise BadInput(f"its metadata 'rookery' should hold an object, not {facts!r}")
+    return facts | {"model_state_dict": weights}
+
+
+def interpreted(content: dict[str, Any], size: int) -> Loaded:
+    """Make a network of what a file of `size` bytes holds."""
+    version = content.get("format", FORMAT)
+    if version != FORMAT:
+        raise BadInput(f"it is of format {version!r}; this program reads format {FORMAT}")
+    weights = checked_weights(content.get("model_state_dict", content), size)
+    if "network" in content:
+        config, about = read_config(content["network"]), read_about(content.get("about", {}))
+    else:
+        config, facts = recognised(weights, content)
+        about = read_about(facts)
+    return Loaded(filled(config, weights), config, about)
+
+
+def read_about(values: Any) -> About:
+    """Read what a network was taught."""
+    try:
+        return About.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(["about", *(str(part) for part in first["loc"])])
+        raise BadInput(f"{place}: {first['msg']}, not {first['input']!r}") from None
+
+
+def checked_weights(weights: Any, size: int) -> dict[str, Tensor]:
+    """Refuse what are no weights by name, or cannot have come from a file of `size` bytes."""
+    if not isinstance(weights, Mapping) or not weights:
+        raise BadInput("it holds no weights by name")
+    for name, tensor in weights.items():
+        if not isinstance(name, str) or not isinstance(tensor, Tensor):
+            raise BadInput(f"weights should be tensors by name; {name!r} is a {type(tensor).__name__}")
+        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.device.type != "cpu":
+            raise BadInput(f"the weights {name!r} are of a kind that networks do not have")
+    if sum(tensor.numel() for tensor in weights.values()) > size:  # none takes less than a byte
+        raise BadInput("it claims to hold more weights than fit into it")
+    for name, tensor in weights.items():
+        if not bool(torch.isfinite(tensor).all()):
+            raise BadInput(f"some of the weights {name!r} are not numbers, or infinite")
+    return dict(weights)
+
+
+def filled(config: NetworkConfig, weights: dict[str, Tensor]) -> Network:
+    """Make a network and give it weights of exactly its names and shapes; nothing is allocated before they fit."""
+    if getattr(config, "blocks", 0) > len(weights):
+        raise BadInput(f"its configuration speaks of {getattr(config, 'blocks', 0)} blocks, but it does not hold them")
+    with torch.device("meta"):
+        network = build(config)
+    wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    for name in sorted(wanted.keys() | found.keys()):
+        if wanted.get(name) != found.get(name):
+            raise BadInput(
+                f"the weights {name!r} should be {shape_text(wanted.get(name))}, but are {shape_text(found.get(name))}"
+            )
+    kinds = {name: tensor.dtype for name, tensor in network.state_dict().items()}
+    own = {name: tensor.to(kinds[name], copy=True).contiguous() for name, tensor in weights.items()}
+    network.load_state_dict(own, assign=True)
+    return network.eval()
+
+
+def shape_text(shape: tuple[int, ...] | None) -> str:
+    """Write a shape for people."""
+    if shape is None:
+        return "absent"
+    return " x ".join(str(length) for length in shape) if shape else "a single number"

@@ -1,0 +1,223 @@
+"""Networks made ready for judging: BatchNorm is folded into the layers around it.
+
+    judge = fold(network, "cuda", torch.bfloat16)
+    logits, values = judge(observations)     # a plain function: no randomness, nothing that waits for the device
+    judge.update(network)                    # new weights into the same memory, so that a captured graph goes on
+
+After a layer, a BatchNorm is a scale and a shift of its outputs and goes into its weights. Before a ReLU in a
+pre-activation block it acts on the stream x that all blocks share, and cannot. But relu(a x + b), with a > 0 and
+t = b / a, is a (max(x, -t) + t), and with a < 0 it is a (min(x, -t) + t): a clamp, whose factor a and shift t go into
+the layer that follows. So a block costs a clamp and two products. Biases that are added to the stream are constants;
+they are left out of it and counted in wherever the stream is read.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from rookery.errors import BadInput
+from rookery.nets.configs import ResidualConfig, TowerConfig
+from rookery.nets.network import Answers, Network
+from rookery.nets.residual import Block, Perceptron, Residual
+from rookery.nets.tower import Tower, TowerBlock
+
+Weights = dict[str, Tensor]
+
+
+def precise(tensor: Tensor) -> Tensor:
+    """Copy weights in double precision; Apple's devices have none, so theirs go to the CPU."""
+    source = tensor.detach()
+    return source.cpu().double() if source.device.type == "mps" else source.double()
+
+
+def scale_and_shift(norm: nn.Module) -> tuple[Tensor, Tensor]:
+    """Return a and b, so that a BatchNorm in evaluation is a x + b."""
+    assert isinstance(norm, nn.BatchNorm1d | nn.BatchNorm2d)
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    scale = precise(norm.weight) / (precise(norm.running_var) + norm.eps).sqrt()
+    return scale, precise(norm.bias) - precise(norm.running_mean) * scale
+
+
+def plain(layer: nn.Linear, norm: nn.Module | None = None) -> tuple[Tensor, Tensor]:
+    """Return weights [inputs, outputs] and bias of a linear layer and the BatchNorm behind it."""
+    weight, bias = precise(layer.weight).t(), precise(layer.bias)
+    if norm is None:
+        return weight, bias
+    scale, shift = scale_and_shift(norm)
+    return weight * scale, bias * scale + shift
+
+
+def relu_linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Return relu(x weight + bias), on a card by a single kernel."""
+    if x.is_cuda:
+        return torch._addmm_activation(bias, x, weight)
+    return torch.addmm(bias, x, weight).relu_()
+
+
+class Folded:
+    """A network for judging only. Same input, same answers."""
+
+    def __init__(self, network: Network, device: torch.device | str, dtype: torch.dtype):
+        self.config, self.dtype = network.config, dtype
+        self.weights = {name: tensor.to(device, dtype).contiguous() for name, tensor in self.fold(network).items()}
+
+    def update(self, network: Network) -> None:
+        """Take over the weights of a network of the same configuration, into the same memory."""
+        if network.config != self.config:
+            raise BadInput(f"weights of {network.config!r} do not fit a network of {self.config!r}")
+        for name, tensor in self.fold(network).items():
+            self.weights[name].copy_(tensor)
+
+    def fold(self, network: Network) -> Weights:
+        """Return the weights for judging, in double precision."""
+        raise NotImplementedError
+
+    def __call__(self, observations: Tensor) -> Answers:
+        """Judge N positions: observations [N, O] of any float type to logits [N, A] and values [N], float32."""
+        raise NotImplementedError
+
+    def relu(self, name: str, x: Tensor) -> Tensor:
+        """Apply a linear layer and ReLU."""
+        return relu_linear(x, self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def linear(self, name: str, x: Tensor) -> Tensor:
+        """Apply a linear layer."""
+        return torch.addmm(self.weights[f"{name}.bias"], x, self.weights[f"{name}.weight"])
+
+
+def named(**layers: tuple[Tensor, Tensor]) -> Weights:
+    """Give layers their names."""
+    return {f"{name}.{part}": both[n] for name, both in layers.items() for n, part in enumerate(("weight", "bias"))}
+
+
+# ---- the kinds -----------------------------------------------------------------------------------
+
+
+class FoldedPerceptron(Folded):
+    """A perceptron: there is nothing to fold."""
+
+    def fold(self, network: Network) -> Weights:
+        """Return the weights for judging."""
+        assert isinstance(network, Perceptron)
+        hidden = {f"hidden{n}": plain(layer) for n, layer in enumerate(network.layers())}
+        self.depth = len(hidden)
+        return named(**hidden, policy=plain(network.policy_head), value=plain(network.value_head))
+
+    def __call__(self, observations: Tensor) -> Answers:
+        """Judge N positions."""
+        x = observations.to(self.dtype)
+        for n in range(self.depth):
+            x = self.relu(f"hidden{n}", x)
+        return self.linear("policy", x).float(), self.linear("value", x).squeeze(1).float().tanh()
+
+
+class FoldedResidual(Folded):
+    """A residual perceptron: one clamp and two products a block, the first layers of both heads in one product."""
+
+    config: ResidualConfig
+
+    def fold(self, network: Network) -> Weights:
+        """Return the weights for judging."""
+        assert isinstance(network, Residual)
+        weights = named(stem=plain(network.input_fc, network.input_bn))
+        left_out = torch.zeros_like(weights["stem.bias"])  # of the stream: the biases added to it so far
+        for n, block in enumerate(network.blocks):
+            assert isinstance(block, Block)
+            weights |= {f"{n}.{name}": tensor for name, tensor in self.fold_block(block, left_out).items()}
+            left_out = left_out + precise(block.fc2.bias)
+        policy, value = plain(network.policy_fc1, network.policy_bn), plain(network.value_fc1, network.value_bn)
+        weight, bias = torch.cat((policy[0], value[0]), 1), torch.cat((policy[1], value[1]))
+        heads = {"heads": (weight, bias + left_out @ weight)}
+        return weights | named(**heads, policy=plain(network.policy_fc2), value=plain(network.value_fc2))
+
+    def fold_block(self, block: Block, left_out: Tensor) -> Weights:
+        """Fold one block.
+
+        The bias of its first layer is computed from weights and bounds as they are stored: a unit that is off then
+        adds exactly nothing.
+        """
+        scale, shift = scale_and_shift(block.bn1)
+        shift = shift + scale * left_out
+        weight, bias = plain(block.fc1, block.bn2)
+        dead = shift.abs() >= scale.abs() * (torch.finfo(self.dtype).max / 10)  # as good as a constant
+        turn = torch.where(dead, 0.0, -shift / scale).to(self.dtype).double()
+        low = torch.where((scale > 0) | dead, turn, -torch.inf)
+        high = torch.where((scale < 0) | dead, turn, torch.inf)
+        scaled = (weight * torch.where(dead, 0.0, scale)[:, None]).to(self.dtype).double()
+        bias = bias - turn @ scaled + torch.where(dead, shift.relu(), 0.0) @ weight
+        return {"low": low, "high": high, "first.weight": scaled, "first.bias": bias, "second": plain(block.fc2)[0]}
+
+    def __call__(self, observations: Tensor) -> Answers:
+        """Judge N positions."""
+        x = self.relu("stem", observations.to(self.dtype))
+        for n in range(self.config.blocks):
+            inner = self.relu(f"{n}.first", x.clamp(self.weights[f"{n}.low"], self.weights[f"{n}.high"]))
+            x.addmm_(inner, self.weights[f"{n}.second"])
+        heads = self.relu("heads", x)
+        policy, value = heads[:, : self.config.policy_hidden], heads[:, self.config.policy_hidden :]
+        return self.linear("policy", policy).float(), self.linear("value", value).squeeze(1).float().tanh()
+
+
+class FoldedTower(Folded):
+    """A tower: every BatchNorm goes into the convolution before it."""
+
+    config: TowerConfig
+
+    def fold(self, network: Network) -> Weights:
+        """Return the weights for judging."""
+        assert isinstance(network, Tower)
+        weights = named(stem=folded_convolution(network.input_conv, network.input_bn))
+        for n, block in enumerate(network.blocks):
+            assert isinstance(block, TowerBlock)
+            first, second = folded_convolution(block.conv1, block.bn1), folded_convolution(block.conv2, block.bn2)
+            weights |= named(**{f"{n}.first": first, f"{n}.second": second})
+        last = network.policy_conv2
+        assert last.bias is not None
+        weights |= named(
+            cells=folded_convolution(network.policy_conv1, network.policy_bn),
+            policy=(precise(last.weight), precise(last.bias)),
+            value1=plain(network.value_fc1), value2=plain(network.value_fc2),
+        )  # fmt: skip
+        return weights | (named(extra=plain(network.extra_fc)) if network.extra_fc is not None else {})
+
+    def convolve(self, name: str, x: Tensor) -> Tensor:
+        """Apply a convolution that keeps the board's size."""
+        weight = self.weights[f"{name}.weight"]
+        return functional.conv2d(x, weight, self.weights[f"{name}.bias"], padding=weight.shape[-1] // 2)
+
+    def __call__(self, observations: Tensor) -> Answers:
+        """Judge N positions."""
+        config = self.config
+        x = observations.to(self.dtype).view(-1, config.planes, config.rows, config.cols)
+        x = self.convolve("stem", x).relu_()
+        for n in range(config.blocks):
+            inner = self.convolve(f"{n}.first", x).relu_()
+            x = self.convolve(f"{n}.second", inner).add_(x).relu_()
+        logits = self.convolve("policy", self.convolve("cells", x).relu_()).flatten(1)
+        pooled = torch.cat((x.mean((2, 3)), x.amax((2, 3))), 1)
+        if config.extra_actions:
+            logits = torch.cat((logits, self.linear("extra", pooled)), 1)
+        value = self.linear("value2", self.relu("value1", pooled))
+        return logits.float(), value.squeeze(1).float().tanh()
+
+
+def folded_convolution(layer: nn.Conv2d, norm: nn.Module) -> tuple[Tensor, Tensor]:
+    """Return weights and bias of a convolution without bias and the BatchNorm behind it."""
+    scale, shift = scale_and_shift(norm)
+    return precise(layer.weight) * scale[:, None, None, None], shift
+
+
+def fold(
+    network: Network, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
+) -> FoldedPerceptron | FoldedResidual | FoldedTower:
+    """Make a network ready for judging on a device."""
+    if isinstance(network, Perceptron):
+        return FoldedPerceptron(network, device, dtype)
+    if isinstance(network, Residual):
+        return FoldedResidual(network, device, dtype)
+    if isinstance(network, Tower):
+        return FoldedTower(network, device, dtype)
+    raise BadInput(f"a network of {type(network).__name__} cannot be folded")
