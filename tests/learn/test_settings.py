@@ -137,6 +137,9 @@ BAD = [
     ("seed", "--set 'seed' should read section.key=value"),
     ("training..batch=3", "--set 'training..batch=3' should read section.key=value"),
     ("seed.x=3", "--set 'seed.x=3': seed is 1 and has no keys"),
+    ("training.batch=0256", "'0256' is no number that can be understood"),
+    ("training.batch=1:30", "'1:30' is no number that can be understood"),
+    ("seed=99999999999999999999", "seed: must be a whole number in"),
     ("seed=[1", "--set 'seed=[1', line 1, column 3"),
 ]  # fmt: skip
 
@@ -274,6 +277,23 @@ def test_sizes_of_a_network_follow_from_the_game():
     assert values["extra_actions"] == load("gomoku:size=9").actions - 81
     flat = ResidualSettings(kind="residual", observation="planes")
     assert network_values(flat, load("gomoku:size=9"))["inputs"] == 243
+
+
+@pytest.mark.parametrize(("name", "parameters"), [("v3", 226_352), ("v4", 893_488), ("v5", 1_527_856)])
+def test_the_networks_of_the_ladder_have_the_sizes_of_the_original(name, parameters):
+    from rookery.nets.configs import read_config
+    from rookery.nets.residual import build
+
+    found = read_settings(f"pylos_{name}")
+    network = build(read_config(network_values(found.network, load(found.game))))
+    assert sum(weight.numel() for weight in network.parameters()) == parameters
+
+
+def test_a_value_that_contains_itself_many_times_is_not_written_out(tmp_path):
+    levels = "".join(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9) if i else '1'}]\n" for i in range(12))
+    with pytest.raises(BadInput) as caught:
+        read_settings(written(tmp_path, f"{levels}seed: *l11\n"))
+    assert len(str(caught.value)) < 5000
 
 
 def test_a_game_from_a_file_can_be_trained(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 from typing import Any, Literal, get_args, get_origin
 
@@ -11,6 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 LONGEST_VALUE = 60  # signs of a value shown in an error
+SHORT = reprlib.Repr()  # a value that contains itself many times over must not be written out
+SHORT.maxstring = SHORT.maxother = SHORT.maxlong = LONGEST_VALUE
 
 
 def problem_lines(error: ValidationError, model: type[BaseModel], changed: dict[str, str]) -> list[str]:
@@ -59,7 +62,7 @@ def meant(key: str, keys: list[str]) -> str:
 
 def shown(value: Any) -> str:
     """Write a value for an error, not longer than a line."""
-    text = repr(value)
+    text = SHORT.repr(value)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PART = ".part-"
+FOREIGN_PARTS = ".*.part"  # those of other modules that write networks whole
 LONGEST_LINE = 4096  # bytes of a line that are looked at from the end of a log
 CHUNK = 1 << 24  # bytes given to the system at once
 
@@ -158,7 +159,7 @@ def remove_quietly(path: Path) -> None:
 
 def sweep(folder: Path, spare: tuple[str, ...] = ()) -> None:
     """Remove the parts that killed writers left, but for those of the files in `spare`."""
-    for part in folder.glob(f"{PART}*"):
+    for part in [*folder.glob(f"{PART}*"), *folder.glob(FOREIGN_PARTS)]:
         if part.name.removeprefix(PART) not in spare:
             remove_quietly(part)
 
@@ -225,6 +226,19 @@ class LineLog:
         kept = b"".join(line for line, values in self.lines() if values.get(key, last) <= last)
         if kept != before:
             write_whole(self.path, kept)
+
+    def mend(self) -> None:
+        """Drop a line that a killed process has half written, so that the next one does not run into it."""
+        try:
+            with open(self.path, "rb") as file:
+                if file.seek(0, os.SEEK_END) == 0:
+                    return
+                file.seek(-1, os.SEEK_END)
+                whole = file.read() == b"\n"
+        except FileNotFoundError:
+            return
+        if not whole:
+            write_whole(self.path, b"".join(line for line, _ in self.lines()))
 
     def sync(self) -> None:
         """Bring the lines to the disk."""

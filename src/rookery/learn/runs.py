@@ -18,6 +18,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -87,6 +88,13 @@ class Run:
         """Take the lock, for a `with` statement, and clear away what a killed process left."""
         self.lock.take()
         sweep(self.folder, spare=(manifests.FILE,))  # the manifest may be written by another process right now
+        sweep(self.folder / STATE)
+        try:
+            self.losses.mend()
+            self.metrics.mend()
+        except BaseException:
+            self.lock.give_back()
+            raise
         return self
 
     def __enter__(self) -> Run:
@@ -156,7 +164,7 @@ class Run:
         """
         self.needs_lock()
         path = self.checkpoint_path(step)
-        save_whole(path, save)
+        save_whole(path, partial(saved, save))
         entry = {"file": path.name, "step": step, "label": manifests.UNRATED, "timestamp": timestamp()}
         with manifests.changed(self.folder) as manifest:
             manifests.enter(manifest, entry)
@@ -232,6 +240,17 @@ class Run:
                 remove_quietly(path)
 
 
+def saved(save: Callable[[Path], Any], path: Path) -> None:
+    """Let somebody save a network; a disk that failed is told as such, also where it was told as wrong input."""
+    try:
+        save(path)
+    except BadInput as error:
+        cause = error.__cause__ or error.__context__
+        if isinstance(cause, OSError):
+            raise cause from None
+        raise
+
+
 class Pace:
     """How fast a run is, measured in this process alone: games before it began do not count."""
 
@@ -286,7 +305,7 @@ def run_folder(text: str, parent: Path = Path("runs")) -> Path:
 
 def remove_run(folder: str | os.PathLike[str]) -> None:
     """Delete a run; refuse what is none, and one that is being trained."""
-    path = Path(folder).expanduser()
+    path = Path(os.path.abspath(Path(folder).expanduser()))
     if path.is_symlink():
         raise BadInput(f"{path} is a link; name the run's folder itself")
     if not is_run(path):

@@ -20,7 +20,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn import original
-from rookery.learn.complaints import problem_lines
+from rookery.learn.complaints import problem_lines, shown
 from rookery.learn.sections import (
     CheckpointSettings,
     GateSettings,
@@ -157,7 +157,7 @@ def read_settings(source: str | os.PathLike[str], overrides: Sequence[str] = ())
     name, text = settings_text(os.fspath(source))
     values = read_yaml(text, name)
     if not isinstance(values, dict):
-        told = "empty" if values is None else f"one value, {values!r}"
+        told = "empty" if values is None else f"one value, {shown(values)}"
         raise BadInput(f"{name} is {told}; it should hold the keys {', '.join(RunSettings.model_fields)}")
     if original.is_original(values):
         values = original.translated(values, name)
@@ -192,7 +192,7 @@ def override_values(values: dict[Any, Any], override: str) -> str:
     for depth, key in enumerate(keys[:-1], start=1):
         values = values.setdefault(key, {})
         if not isinstance(values, dict):
-            raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {values!r} and has no keys")
+            raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {shown(values)} and has no keys")
     values[keys[-1]] = read_yaml(text, f"--set {override!r}")
     return ".".join(keys)
 

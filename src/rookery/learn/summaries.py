@@ -5,8 +5,10 @@ A run that cannot be understood is listed with what is wrong with it: one damage
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -82,9 +84,19 @@ def summarise(folder: Path) -> Summary:
         policy,
         rated[-1] if rated else None,
         len(manifest["checkpoints"]),
-        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6,
+        folder_size(folder) / 1e6,
         age,
     )
+
+
+def folder_size(folder: Path) -> int:
+    """Sum the sizes of all files; some may vanish meanwhile, since somebody may be training."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(parent, name)).st_size
+    return total
 
 
 def whole(value: Any) -> int:
@@ -94,8 +106,11 @@ def whole(value: Any) -> int:
 
 def last_change(folder: Path) -> float:
     """Return when something was last written about a run's progress."""
-    times = [path.stat().st_mtime for name in (runs.PROGRESS, runs.CONFIG) if (path := folder / name).exists()]
-    return max(times, default=folder.stat().st_mtime)
+    times = []
+    for path in (folder / runs.PROGRESS, folder / runs.CONFIG):
+        with contextlib.suppress(OSError):
+            times.append(path.stat().st_mtime)
+    return max(times, default=0.0)
 
 
 def recent_losses(folder: Path) -> tuple[float | None, float | None]:
