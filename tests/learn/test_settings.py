@@ -362,7 +362,11 @@ def differing(before: dict[str, Any], after: dict[str, Any], path: str = "") -> 
         ("model: {rich_obs: 3}", "model.rich_obs: must be true or false, not 3"),
         ("model: 3", "model: there is no such key in the original's files"),
         ("training: {epochs_per_game: x}", "training.epochs_per_game: must be a number, not 'x'"),
-        ("training: {batch_size: x}", "training.batch: must be a whole number in 1..4194304, not 'x'"),
+        (
+            "training: {batch_size: x}",
+            "training.batch: must be a whole number in 1..4194304, not 'x' (training.batch_size in the file)",
+        ),
+        ("checkpoints: {dir: }", "folder: must be a text of at most 1000 signs without control characters, not None"),
         ("model: {}\nother: 3", "other: there is no such key in the original's files"),
         ("wandb: {enabled: true}\ncheckpoints: {resume_from: a.pth}", "checkpoints.resume_from: must be empty"),
     ],

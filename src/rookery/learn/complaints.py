@@ -16,16 +16,19 @@ SHORT = reprlib.Repr()  # a value that contains itself many times over must not 
 SHORT.maxstring = SHORT.maxother = SHORT.maxlong = LONGEST_VALUE
 
 
-def problem_lines(error: ValidationError, model: type[BaseModel], changed: dict[str, str]) -> list[str]:
-    """Return a line for each problem; `changed` says which override a key came from, by its path."""
+def in_one_message(name: str, lines: list[str]) -> str:
+    """Tell one problem on one line, and several below each other."""
+    return f"{name}: {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{name} has {len(lines)} problems:", *lines])
+
+
+def problem_lines(error: ValidationError, model: type[BaseModel], origins: dict[str, str]) -> list[str]:
+    """Return a line for each problem; `origins` says of a key, by its path, where it came from."""
     lines = []
     for found in error.errors(include_url=False):
         path, field, keys = place_of(model, found["loc"])
         for where, what in problems_of(found, path, field, keys):
-            given = next(
-                (f" (from --set {text})" for key, text in changed.items() if f"{where}.".startswith(f"{key}.")), ""
-            )
-            lines.append(f"{where}: {what}{given}" if where else f"{what}{given}")
+            origin = next((f" ({text})" for key, text in origins.items() if f"{where}.".startswith(f"{key}.")), "")
+            lines.append(f"{where}: {what}{origin}" if where else f"{what}{origin}")
     return lines
 
 
