@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -13,8 +14,10 @@ import pytest
 from learn.support_runs import filled_run, number_of, save_text, small_settings, snapshot_of
 from rookery.errors import BadInput
 from rookery.learn import manifest as manifests
+from rookery.learn.files import NotWritten
 from rookery.learn.runs import Pace, Run, being_trained, find_runs, free_folder, is_run, remove_run
 from rookery.learn.sections import KeepSettings
+from rookery.learn.settings import network_values
 
 
 def test_a_new_run_holds_its_settings_and_versions(tmp_path):
@@ -131,7 +134,7 @@ for step in range(10, 10 * int(sys.argv[2]) + 1, 10):
 
 
 def test_training_and_rating_change_the_manifest_at_once_and_nothing_is_lost(tmp_path):
-    count = 60
+    count = 20
     run = Run.create(tmp_path / "run", small_settings(checkpoints__keep={"last": 1000}))
     with run.training():
         for step in range(10, 10 * count + 1, 10):
@@ -210,6 +213,28 @@ def test_a_checkpoint_is_entered_as_the_original_does(tmp_path):
         run.rate(7, 1, "x")
 
 
+def test_a_network_is_saved_and_a_full_disk_is_told_as_such(tmp_path, monkeypatch):
+    from rookery.nets.configs import read_config
+    from rookery.nets.files import About, load_network, save_network
+    from rookery.nets.residual import build
+
+    run = Run.create(tmp_path / "run", small_settings())
+    network = build(read_config(network_values(run.settings.network, run.game)))
+    about = About(game=run.game.spec, rules_version=run.game.version, observation="rich", step=10)
+    with run.training():
+        path = run.save_checkpoint(10, lambda path: save_network(path, network, about))
+        assert load_network(path).about.step == 10
+        real = os.fsync
+        monkeypatch.setattr(os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left")))
+        with pytest.raises(NotWritten, match=r"checkpoint_00020.pth cannot be written: No space left"):
+            run.save_checkpoint(20, lambda path: save_network(path, network, about))
+        monkeypatch.setattr(os, "fsync", real)
+        with pytest.raises(BadInput, match="no disk is to blame"):
+            run.save_checkpoint(20, lambda path: (_ for _ in ()).throw(BadInput("no disk is to blame")))
+    assert [entry["step"] for entry in run.checkpoints] == [10]
+    assert [path.name for path in run.folder.glob("*.pth")] == ["checkpoint_00010.pth"]
+
+
 def test_a_step_saved_again_replaces_the_earlier_one(tmp_path):
     run = Run.create(tmp_path / "run", small_settings())
     with run.training():
@@ -274,6 +299,8 @@ def test_going_back_forgets_what_came_after(tmp_path):
     run.set_best(30)
     (run.folder / "checkpoint_00777.pth").write_text("saved, but killed before it was entered")
     (run.folder / ".part-checkpoint_00040.pth").write_text("half")
+    with open(run.folder / "metrics.jsonl", "w") as file:
+        file.write('{"step": 1}\n{"st')
     with run.training():
         assert not (run.folder / ".part-checkpoint_00040.pth").exists()
         run.go_back_to(20)
@@ -281,6 +308,7 @@ def test_going_back_forgets_what_came_after(tmp_path):
     assert [entry["step"] for entry in run.checkpoints] == [10, 20]
     assert sorted(path.name for path in run.folder.glob("*.pth")) == ["checkpoint_00010.pth", "checkpoint_00020.pth"]
     assert run.manifest["best"] is None
+    assert (run.folder / "metrics.jsonl").read_text() == '{"step": 1}\n'
     found = run.load_state()
     assert found is not None
     assert number_of(found) == 30
@@ -316,8 +344,10 @@ def test_only_a_run_is_removed(tmp_path):
     (tmp_path / "precious" / "file").write_text("x")
     run = filled_run(tmp_path / "run").folder
     os.symlink(run, tmp_path / "link")
-    for folder in (tmp_path, tmp_path / "precious", tmp_path / "link", tmp_path / "none"):
+    for folder in (tmp_path, tmp_path / "precious", tmp_path / "none"):
         with pytest.raises(BadInput, match="is no run"):
             remove_run(folder)
+    with pytest.raises(BadInput, match="is a link"):
+        remove_run(tmp_path / "link")
     remove_run(run)
     assert sorted(os.listdir(tmp_path)) == ["link", "precious"]

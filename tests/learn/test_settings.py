@@ -121,7 +121,7 @@ BAD = [
     ("network.hidden=[3]", "network.hidden: there is no such key"),
     ("network.observation=planes", "network.observation: must be one of basic, rich, which pylos offers, not 'planes'"),
     ("network.kind=tower", "network.kind: a tower needs an observation of planes; 'rich' of pylos has the shape (92,)"),
-    ("network={kind: perceptron, observation: rich, hidden: [3, x]}", "network.hidden[1]: must be a list of a whole"),
+    ("network={kind: perceptron, observation: rich, hidden: [3, x]}", "network.hidden[1]: must be a list of whole"),
     ("network={kind: perceptron, observation: rich, hidden: []}", "network.hidden: must be a list of"),
     ("game=hex", "game: there is no game 'hex'"),
     ("game=pylos:size=3", "game: pylos has no option 'size'"),
@@ -137,6 +137,9 @@ BAD = [
     ("seed", "--set 'seed' should read section.key=value"),
     ("training..batch=3", "--set 'training..batch=3' should read section.key=value"),
     ("seed.x=3", "--set 'seed.x=3': seed is 1 and has no keys"),
+    ("training.batch=0256", "'0256' is no number that can be understood"),
+    ("training.batch=1:30", "'1:30' is no number that can be understood"),
+    ("seed=99999999999999999999", "seed: must be a whole number in"),
     ("seed=[1", "--set 'seed=[1', line 1, column 3"),
 ]  # fmt: skip
 
@@ -276,6 +279,23 @@ def test_sizes_of_a_network_follow_from_the_game():
     assert network_values(flat, load("gomoku:size=9"))["inputs"] == 243
 
 
+@pytest.mark.parametrize(("name", "parameters"), [("v3", 226_352), ("v4", 893_488), ("v5", 1_527_856)])
+def test_the_networks_of_the_ladder_have_the_sizes_of_the_original(name, parameters):
+    from rookery.nets.configs import read_config
+    from rookery.nets.residual import build
+
+    found = read_settings(f"pylos_{name}")
+    network = build(read_config(network_values(found.network, load(found.game))))
+    assert sum(weight.numel() for weight in network.parameters()) == parameters
+
+
+def test_a_value_that_contains_itself_many_times_is_not_written_out(tmp_path):
+    levels = "".join(f"l{i}: &l{i} [{', '.join([f'*l{i - 1}'] * 9) if i else '1'}]\n" for i in range(12))
+    with pytest.raises(BadInput) as caught:
+        read_settings(written(tmp_path, f"{levels}seed: *l11\n"))
+    assert len(str(caught.value)) < 5000
+
+
 def test_a_game_from_a_file_can_be_trained(tmp_path):
     kind = next(iter(load(CONNECT_FOUR).observations))
     text = f"game: {CONNECT_FOUR}\nnetwork: {{kind: perceptron, observation: {kind}}}\n"
@@ -342,7 +362,11 @@ def differing(before: dict[str, Any], after: dict[str, Any], path: str = "") -> 
         ("model: {rich_obs: 3}", "model.rich_obs: must be true or false, not 3"),
         ("model: 3", "model: there is no such key in the original's files"),
         ("training: {epochs_per_game: x}", "training.epochs_per_game: must be a number, not 'x'"),
-        ("training: {batch_size: x}", "training.batch: must be a whole number in 1..4194304, not 'x'"),
+        (
+            "training: {batch_size: x}",
+            "training.batch: must be a whole number in 1..4194304, not 'x' (training.batch_size in the file)",
+        ),
+        ("checkpoints: {dir: }", "folder: must be a text of at most 1000 signs without control characters, not None"),
         ("model: {}\nother: 3", "other: there is no such key in the original's files"),
         ("wandb: {enabled: true}\ncheckpoints: {resume_from: a.pth}", "checkpoints.resume_from: must be empty"),
     ],

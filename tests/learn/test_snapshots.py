@@ -141,7 +141,7 @@ def test_an_error_names_the_file_and_says_why(tmp_path):
 
 
 def test_sweeping_removes_parts_and_nothing_else(tmp_path):
-    for name in (".part-a", ".part-manifest.json", "part-b", ".c"):
+    for name in (".part-a", ".part-manifest.json", "part-b", ".c", "..part-a.pth.0123.part"):
         (tmp_path / name).write_text("x")
     (tmp_path / ".part-folder").mkdir()
     (tmp_path / ".part-folder" / "x").write_text("x")
@@ -162,5 +162,8 @@ def test_a_half_written_line_is_no_line(tmp_path, rest):
     assert log.path.read_bytes().count(b"\n") == 4
     log.keep_until("step", 1)
     assert [line["step"] for line in log.read()] == [0, 1]
+    with open(log.path, "ab") as file:
+        file.write(rest)
+    log.mend()
     log.append({"step": 2})
     assert [line["step"] for line in log.read()] == [0, 1, 2]

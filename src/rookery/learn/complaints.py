@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
 from typing import Any, Literal, get_args, get_origin
 
@@ -11,18 +12,23 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 LONGEST_VALUE = 60  # signs of a value shown in an error
+SHORT = reprlib.Repr()  # a value that contains itself many times over must not be written out
+SHORT.maxstring = SHORT.maxother = SHORT.maxlong = LONGEST_VALUE
 
 
-def problem_lines(error: ValidationError, model: type[BaseModel], changed: dict[str, str]) -> list[str]:
-    """Return a line for each problem; `changed` says which override a key came from, by its path."""
+def in_one_message(name: str, lines: list[str]) -> str:
+    """Tell one problem on one line, and several below each other."""
+    return f"{name}: {lines[0]}" if len(lines) == 1 else "\n  ".join([f"{name} has {len(lines)} problems:", *lines])
+
+
+def problem_lines(error: ValidationError, model: type[BaseModel], origins: dict[str, str]) -> list[str]:
+    """Return a line for each problem; `origins` says of a key, by its path, where it came from."""
     lines = []
     for found in error.errors(include_url=False):
         path, field, keys = place_of(model, found["loc"])
         for where, what in problems_of(found, path, field, keys):
-            given = next(
-                (f" (from --set {text})" for key, text in changed.items() if f"{where}.".startswith(f"{key}.")), ""
-            )
-            lines.append(f"{where}: {what}{given}" if where else f"{what}{given}")
+            origin = next((f" ({text})" for key, text in origins.items() if f"{where}.".startswith(f"{key}.")), "")
+            lines.append(f"{where}: {what}{origin}" if where else f"{what}{origin}")
     return lines
 
 
@@ -59,7 +65,7 @@ def meant(key: str, keys: list[str]) -> str:
 
 def shown(value: Any) -> str:
     """Write a value for an error, not longer than a line."""
-    text = repr(value)
+    text = SHORT.repr(value)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 3] + "..."
 
 
@@ -110,7 +116,8 @@ def allowed(field: FieldInfo) -> str:
     if get_origin(kind) is Literal:
         return " or ".join(str(word) for word in get_args(kind))
     if get_origin(kind) is tuple:
-        return f"a list of {allowed(FieldInfo.from_annotation(get_args(kind)[0]))}"
+        each = allowed(FieldInfo.from_annotation(get_args(kind)[0]))
+        return f"a list of {each.replace('a whole number', 'whole numbers')}"
     if kind is bool:
         return "true or false"
     if kind is str:

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 PART = ".part-"
+FOREIGN_PARTS = ".*.part"  # those of other modules that write networks whole
+LONGEST_LINE = 4096  # bytes of a line that are looked at from the end of a log
 CHUNK = 1 << 24  # bytes given to the system at once
 
 
@@ -33,13 +35,13 @@ class NotWritten(OSError):
 
 
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Turn an error of the system into one that names the file a person knows."""
+def told(path: Path, outermost: bool = False) -> Iterator[None]:
+    """Turn an error of the system into one that names the file a person knows; of several, the innermost counts."""
     try:
         yield
-    except NotWritten:
-        raise
     except OSError as error:
+        if isinstance(error, NotWritten) and not outermost:
+            raise
         raise NotWritten(path, error) from error
 
 
@@ -157,7 +159,7 @@ def remove_quietly(path: Path) -> None:
 
 def sweep(folder: Path, spare: tuple[str, ...] = ()) -> None:
     """Remove the parts that killed writers left, but for those of the files in `spare`."""
-    for part in folder.glob(f"{PART}*"):
+    for part in [*folder.glob(f"{PART}*"), *folder.glob(FOREIGN_PARTS)]:
         if part.name.removeprefix(PART) not in spare:
             remove_quietly(part)
 
@@ -191,6 +193,19 @@ class LineLog:
         """Return the lines that are whole."""
         return [values for _, values in self.lines()]
 
+    def tail(self, count: int) -> list[dict[str, Any]]:
+        """Return the last whole lines, without reading a long file from its start."""
+        try:
+            with open(self.path, "rb") as file:
+                length = file.seek(0, os.SEEK_END)
+                begin = file.seek(max(0, length - count * LONGEST_LINE))
+                data = file.read()
+        except FileNotFoundError:
+            return []
+        pieces = data.splitlines(keepends=True)[1 if begin else 0 :]  # the first is cut somewhere
+        found = [parsed(piece) for piece in pieces if piece.endswith(b"\n")]
+        return [values for values in found if values is not None][-count:]
+
     def lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
         """Yield each whole line as it is written, and what it says."""
         try:
@@ -211,6 +226,19 @@ class LineLog:
         kept = b"".join(line for line, values in self.lines() if values.get(key, last) <= last)
         if kept != before:
             write_whole(self.path, kept)
+
+    def mend(self) -> None:
+        """Drop a line that a killed process has half written, so that the next one does not run into it."""
+        try:
+            with open(self.path, "rb") as file:
+                if file.seek(0, os.SEEK_END) == 0:
+                    return
+                file.seek(-1, os.SEEK_END)
+                whole = file.read() == b"\n"
+        except FileNotFoundError:
+            return
+        if not whole:
+            write_whole(self.path, b"".join(line for line, _ in self.lines()))
 
     def sync(self) -> None:
         """Bring the lines to the disk."""

@@ -68,7 +68,7 @@ class Lock:
         note = {"process": os.getpid(), "machine": socket.gethostname(), "since": int(time.time())}
         with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(note).encode(), 0)
+            os.write(descriptor, json.dumps(note).encode())
 
     def give_back(self) -> None:
         """Let others have it."""

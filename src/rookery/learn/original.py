@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from rookery.errors import BadInput
-from rookery.learn.complaints import meant, shown
+from rookery.learn.complaints import in_one_message, meant, shown
 
 OWN_CAP = 200  # plies after which our game is a draw unless it is told otherwise
 WORKERS = 8  # games after which the original made `epochs_per_game` steps: one per worker process
@@ -63,11 +63,9 @@ FIXED: dict[str, Any] = {
 }
 """what the original did without being told, where our defaults differ or may come to differ"""
 
-
 MEANINGS: dict[str, Any] = {
     "model.rich_obs": lambda rich: "rich" if rich else "basic",
     "training.epochs_per_game": lambda steps: steps / WORKERS,
-    "checkpoints.dir": str,
 }
 """how a value is turned into ours, where it is not the same"""
 
@@ -100,7 +98,7 @@ def translated(values: dict[Any, Any], name: str) -> dict[Any, Any]:
     ]
     problems += refusals(found)
     if problems:
-        raise BadInput("\n  ".join([f"{name} (a file of the original) has {len(problems)} problems:", *problems]))
+        raise BadInput(in_one_message(f"{name} (a file of the original)", problems))
     ours = dict(FIXED)
     for key, value in found.items():
         if KEYS[key] and not (key == "training.selfplay_batch_size" and value == 0):

@@ -18,6 +18,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -59,7 +60,7 @@ class Run:
         if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
             raise BadInput(f"{path} is not empty; `rookery resume` goes on with a run, a new one needs a new folder")
         part = part_of(path)
-        with told(path):
+        with told(path, outermost=True):  # the files are in a folder of another name until all are there
             try:
                 os.makedirs(path.parent, exist_ok=True)
                 remove_quietly(part)
@@ -87,6 +88,13 @@ class Run:
         """Take the lock, for a `with` statement, and clear away what a killed process left."""
         self.lock.take()
         sweep(self.folder, spare=(manifests.FILE,))  # the manifest may be written by another process right now
+        sweep(self.folder / STATE)
+        try:
+            self.losses.mend()
+            self.metrics.mend()
+        except BaseException:
+            self.lock.give_back()
+            raise
         return self
 
     def __enter__(self) -> Run:
@@ -156,7 +164,7 @@ class Run:
         """
         self.needs_lock()
         path = self.checkpoint_path(step)
-        save_whole(path, save)
+        save_whole(path, partial(saved, save))
         entry = {"file": path.name, "step": step, "label": manifests.UNRATED, "timestamp": timestamp()}
         with manifests.changed(self.folder) as manifest:
             manifests.enter(manifest, entry)
@@ -201,7 +209,11 @@ class Run:
     # -- going on --
 
     def save_state(self, snapshot: Snapshot) -> Path:
-        """Save all that training holds in memory, as one; the lines logged so far are brought to the disk first."""
+        """Save all that training holds in memory, as one; the lines logged so far are brought to the disk first.
+
+        Save the checkpoint of the same step before: `go_back_to` forgets one that came after the snapshot, but
+        nobody would make one up that a kill has prevented.
+        """
         self.needs_lock()
         self.losses.sync()
         self.metrics.sync()
@@ -226,6 +238,17 @@ class Run:
         for path in self.folder.glob("checkpoint_*.pth"):
             if manifests.CHECKPOINT.fullmatch(path.name) and path.name not in listed:
                 remove_quietly(path)
+
+
+def saved(save: Callable[[Path], Any], path: Path) -> None:
+    """Let somebody save a network; a disk that failed is told as such, also where it was told as wrong input."""
+    try:
+        save(path)
+    except BadInput as error:
+        cause = error.__cause__ or error.__context__
+        if isinstance(cause, OSError):
+            raise cause from None
+        raise
 
 
 class Pace:
@@ -271,10 +294,21 @@ def free_folder(name: str, parent: Path = Path("runs")) -> Path:
     return path
 
 
+def run_folder(text: str, parent: Path = Path("runs")) -> Path:
+    """Return the folder of a run given by its path, or by its name under `runs`; refuse what is none."""
+    for path in (Path(text).expanduser(), parent / text):
+        if is_run(path):
+            return path
+    names = ", ".join(path.name for path in find_runs([parent])) or "none"
+    raise BadInput(f"{text!r} is no run; give its folder, or the name of one under {parent}: {names}")
+
+
 def remove_run(folder: str | os.PathLike[str]) -> None:
     """Delete a run; refuse what is none, and one that is being trained."""
-    path = Path(folder).expanduser()
-    if path.is_symlink() or not is_run(path):
+    path = Path(os.path.abspath(Path(folder).expanduser()))
+    if path.is_symlink():
+        raise BadInput(f"{path} is a link; name the run's folder itself")
+    if not is_run(path):
         raise BadInput(f"{path} is no run: it has no {manifests.FILE} and {CONFIG}, and is left alone")
     lock = Lock(path / LOCK)
     lock.take()

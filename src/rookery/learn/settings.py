@@ -20,7 +20,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn import original
-from rookery.learn.complaints import problem_lines
+from rookery.learn.complaints import in_one_message, problem_lines, shown
 from rookery.learn.sections import (
     CheckpointSettings,
     GateSettings,
@@ -157,14 +157,15 @@ def read_settings(source: str | os.PathLike[str], overrides: Sequence[str] = ())
     name, text = settings_text(os.fspath(source))
     values = read_yaml(text, name)
     if not isinstance(values, dict):
-        told = "empty" if values is None else f"one value, {values!r}"
+        told = "empty" if values is None else f"one value, {shown(values)}"
         raise BadInput(f"{name} is {told}; it should hold the keys {', '.join(RunSettings.model_fields)}")
+    origins: dict[str, str] = {}
     if original.is_original(values):
         values = original.translated(values, name)
-    changed: dict[str, str] = {}
+        origins = {ours: f"{key} in the file" for key, ours in original.KEYS.items() if ours}
     for override in overrides:
-        changed[override_values(values, override)] = override
-    return check_settings(values, name, changed)
+        origins[override_values(values, override)] = f"from --set {override}"
+    return check_settings(values, name, origins)
 
 
 def settings_text(source: str) -> tuple[str, str]:
@@ -192,23 +193,20 @@ def override_values(values: dict[Any, Any], override: str) -> str:
     for depth, key in enumerate(keys[:-1], start=1):
         values = values.setdefault(key, {})
         if not isinstance(values, dict):
-            raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {values!r} and has no keys")
+            raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {shown(values)} and has no keys")
     values[keys[-1]] = read_yaml(text, f"--set {override!r}")
     return ".".join(keys)
 
 
-def check_settings(values: dict[Any, Any], name: str, changed: dict[str, str] | None = None) -> RunSettings:
+def check_settings(values: dict[Any, Any], name: str, origins: dict[str, str] | None = None) -> RunSettings:
     """Make settings of plain values, or tell everything that is wrong with them.
 
-    `changed` says which override a key came from, by its path.
+    `origins` says of a key, by its path, where it came from if that is not plain.
     """
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
-        lines = problem_lines(error, RunSettings, changed or {})
-    if len(lines) == 1:
-        raise BadInput(f"{name}: {lines[0]}")
-    raise BadInput("\n  ".join([f"{name} has {len(lines)} problems:", *lines]))
+        raise BadInput(in_one_message(name, problem_lines(error, RunSettings, origins or {}))) from None
 
 
 # ---- writing -------------------------------------------------------------------------------------

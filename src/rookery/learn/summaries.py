@@ -5,10 +5,12 @@ A run that cannot be understood is listed with what is wrong with it: one damage
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from rookery.errors import BadInput
 from rookery.learn import runs
 from rookery.learn.files import LineLog
 from rookery.learn.manifest import read_manifest
+from rookery.learn.yaml_text import read_yaml
 
 MOST_POINTS = 1000  # of a curve that is drawn
 LAST_LOSSES = 50  # training calls whose losses are averaged
@@ -81,9 +84,19 @@ def summarise(folder: Path) -> Summary:
         policy,
         rated[-1] if rated else None,
         len(manifest["checkpoints"]),
-        sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6,
+        folder_size(folder) / 1e6,
         age,
     )
+
+
+def folder_size(folder: Path) -> int:
+    """Sum the sizes of all files; some may vanish meanwhile, since somebody may be training."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(parent, name)).st_size
+    return total
 
 
 def whole(value: Any) -> int:
@@ -93,13 +106,16 @@ def whole(value: Any) -> int:
 
 def last_change(folder: Path) -> float:
     """Return when something was last written about a run's progress."""
-    times = [path.stat().st_mtime for name in (runs.PROGRESS, runs.CONFIG) if (path := folder / name).exists()]
-    return max(times, default=folder.stat().st_mtime)
+    times = []
+    for path in (folder / runs.PROGRESS, folder / runs.CONFIG):
+        with contextlib.suppress(OSError):
+            times.append(path.stat().st_mtime)
+    return max(times, default=0.0)
 
 
 def recent_losses(folder: Path) -> tuple[float | None, float | None]:
     """Return the mean value and policy loss of the last training calls."""
-    lines = LineLog(folder / runs.LOSSES).read()[-LAST_LOSSES:]
+    lines = LineLog(folder / runs.LOSSES).tail(LAST_LOSSES)
     value, policy = (mean([line.get(name) for line in lines]) for name in ("value_loss", "policy_loss"))
     return value, policy
 
@@ -113,6 +129,61 @@ def mean(values: Sequence[Any]) -> float | None:
 def summary_facts(summary: Summary) -> dict[str, Any]:
     """Return a summary for JSON."""
     return asdict(summary)
+
+
+def differing_settings(folders: Sequence[Path]) -> dict[str, list[str]]:
+    """Return the keys in which the settings of runs differ, by path, with the value in each run."""
+    flat = [flattened(read_yaml((folder / runs.CONFIG).read_text("utf-8"), str(folder))) for folder in folders]
+    keys = dict.fromkeys(key for values in flat for key in values)
+    rows = {key: [str(values.get(key, "-")) for values in flat] for key in keys}
+    return {key: row for key, row in rows.items() if len(set(row)) > 1}
+
+
+def flattened(values: Any, path: str = "") -> dict[str, Any]:
+    """Return the values of nested sections by their paths."""
+    if not isinstance(values, dict):
+        return {path: values}
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        found |= flattened(value, f"{path}.{key}" if path else str(key))
+    return found
+
+
+# ---- watching ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a run says of itself at one moment."""
+
+    progress: dict[str, Any]
+    status: str
+    checkpoint: dict[str, Any] | None
+    figures: dict[str, Any]
+    """the newest figures that were logged"""
+
+
+def look_at(folder: Path) -> Look:
+    """Look at a run while somebody may be training it."""
+    progress = read_progress(folder) or {}
+    entries, last = read_manifest(folder)["checkpoints"], LineLog(folder / runs.METRICS).tail(1)
+    figures = {name: value for name, value in (last or [{}])[0].items() if name not in ("step", "seconds")}
+    return Look(progress, status_of(folder, progress), entries[-1] if entries else None, figures)
+
+
+def looks(folder: Path, every: float, patience: float = 5.0) -> Iterator[Look]:
+    """Yield what a run says, each time it says something new, until it is complete or nobody trains it any more."""
+    previous, alive = None, time.monotonic()
+    while True:
+        look = look_at(folder)
+        if look != previous:
+            yield look
+            previous = look
+        if look.status in ("starting", "training"):
+            alive = time.monotonic()
+        if look.status == "complete" or time.monotonic() - alive > patience:
+            return
+        time.sleep(every)
 
 
 # ---- curves --------------------------------------------------------------------------------------
@@ -147,6 +218,8 @@ def draw_curves(folders: Sequence[Path], output: Path) -> None:
     from rookery.learn.files import save_whole
 
     curves = [("value loss", "value_loss"), ("policy loss", "policy_loss")]
+    distinct = len({folder.name for folder in folders}) == len(folders)
+    labels = {folder: folder.name if distinct else str(folder) for folder in folders}
     ratings = {folder: rating_curve(folder) for folder in folders}
     panels = len(curves) + any(games for games, _ in ratings.values())
     figure = Figure(figsize=(6 * panels, 4.2), layout="constrained")
@@ -154,11 +227,11 @@ def draw_curves(folders: Sequence[Path], output: Path) -> None:
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for axis, (title, name) in zip(axes, curves, strict=False):
         for folder in folders:
-            axis.plot(*loss_curve(folder, name), label=folder.name, linewidth=1.2)
+            axis.plot(*loss_curve(folder, name), label=labels[folder], linewidth=1.2)
         axis.set(title=title, xlabel="games", ylim=(0, None))
     if panels > len(curves):
         for folder, (games, elos) in ratings.items():
-            axes[-1].plot(games, elos, label=folder.name, marker="o", markersize=3, linewidth=1.2)
+            axes[-1].plot(games, elos, label=labels[folder], marker="o", markersize=3, linewidth=1.2)
         axes[-1].set(title="rating (Elo)", xlabel="games")
     for axis in axes:
         axis.grid(alpha=0.3)

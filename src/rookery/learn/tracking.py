@@ -9,6 +9,7 @@ says so once, since figures are all in the folder.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import time
@@ -44,7 +45,7 @@ class Tracker:
         if tracking.tensorboard:
             self.sinks["TensorBoard"] = TensorBoard(run.folder / TENSORBOARD)
         if tracking.wandb:
-            self.sinks["Weights & Biases"] = WeightsAndBiases(run.folder, tracking.project, run.settings.model_dump())
+            self.sinks["Weights & Biases"] = WeightsAndBiases(run)
 
     def log(self, step: int, figures: Mapping[str, float]) -> None:
         """Log figures after `step` games; the folder first."""
@@ -109,14 +110,18 @@ class TensorBoard:
 
 
 class WeightsAndBiases:
-    """A run of Weights & Biases in RUN/wandb, offline unless `WANDB_MODE` says otherwise; `wandb sync` sends it."""
+    """A run of Weights & Biases in RUN/wandb, offline unless `WANDB_MODE` says otherwise.
 
-    def __init__(self, folder: Path, project: str, settings: Mapping[str, Any]):
-        package = needed("wandb", "wandb")
-        mode = os.environ.get("WANDB_MODE", "offline")
+    `wandb sync` sends it. A run that goes on has the same id there.
+    """
+
+    def __init__(self, run: Run):
+        package, folder = needed("wandb", "wandb"), run.folder
+        made = f"{folder.resolve()} {run.manifest.get('created')}".encode()
         self.session = package.init(
-            project=project, name=folder.name, dir=str(folder), config=dict(settings), mode=mode
-        )
+            project=run.settings.tracking.project, name=folder.name, dir=str(folder), config=run.settings.model_dump(),
+            mode=os.environ.get("WANDB_MODE", "offline"), id=hashlib.sha256(made).hexdigest()[:16], resume="allow",
+        )  # fmt: skip
 
     def log(self, step: int, figures: Mapping[str, float]) -> None:
         """Send the figures on."""

@@ -29,6 +29,15 @@ class Reader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+def whole_number(reader: Reader, node: yaml.ScalarNode) -> int:
+    """Read a whole number as people do; YAML would take 010 for eight and 1:30 for ninety."""
+    try:
+        return int(node.value.replace("_", ""), 0)
+    except ValueError:
+        problem = f"{node.value!r} is no number that can be understood; put a text in quotes"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
 class Writer(yaml.SafeDumper):
     """Writes what `Reader` reads: a text that looks like a number to it is put in quotes."""
 
@@ -38,6 +47,7 @@ def in_one_line(writer: Any, values: list[Any]) -> Any:
     return writer.represent_sequence("tag:yaml.org,2002:seq", values, flow_style=True)
 
 
+Reader.add_constructor("tag:yaml.org,2002:int", whole_number)
 Writer.add_representer(list, in_one_line)
 for tool in (Reader, Writer):
     tool.add_implicit_resolver("tag:yaml.org,2002:float", SCIENTIFIC, list("-+0123456789"))
