@@ -103,8 +103,12 @@ def rank_of(patterns: tuple[int, ...]) -> int:
 PATTERNS = pattern_table()
 ALL_SHAPES = [patterns[::-1] for patterns in product(range(8), repeat=DIRECTIONS)]
 RANK = np.array([rank_of(patterns) for patterns in ALL_SHAPES], np.int8)
-WEIGHT = np.array([WEIGHTS[list(patterns)].sum() + CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES])
-ORDER = np.array([URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES])
+WEIGHT = np.array(
+    [WEIGHTS[list(patterns)].sum() + CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
+)
+ORDER = np.array(
+    [URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
+)
 
 
 # ---- a board that keeps the shapes ---------------------------------------------------------------
