@@ -155,12 +155,12 @@ def enter(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, col
     frame, below = frames[level], frames[level + 1]
     point = point_of(frame.moves[frame.next])
     set_window(frame, below)
-    put(board, colour, point)
+    put(board, colour, point, frame.log)
     place[NODES] += 1
     place[WORK] += 1
     known, value = judge(board, tools, place, 1 - colour, level + 1, below, free - level - 1)
     if known:
-        take(board, colour, point)
+        take(board, colour, point, frame.log)
         take_value(frame, -value, tools[4], colour)
         return
     for row in range(board.size):
@@ -178,7 +178,7 @@ def leave(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, col
     """Store the value of a position whose moves are done, and give it to the position before."""
     frame, above = frames[place[LEVEL]], frames[place[LEVEL] - 1]
     store(tools[5][board.key & uint64(tools[5].shape[0] - 1)], board.key, frame, place[LEVEL])
-    take(board, 1 - colour, point_of(above.moves[above.next]))
+    take(board, 1 - colour, point_of(above.moves[above.next]), above.log)
     take_value(above, -frame.best, tools[4], 1 - colour)
     place[LEVEL] -= 1
 
@@ -219,7 +219,9 @@ def search_on(
     deepen(boards[0], frames, place, tools, setting, budget)
     place[LENGTH] = 0
     if place[LEVEL] < 0 and place[DONE] != WON:
-        place[LENGTH] = main_line(boards[0], tools[5], setting[0], place[BEST], tools[7][: max(1, place[REACHED])])
+        place[LENGTH] = main_line(
+            boards[0], frames, tools[5], setting[0], place[BEST], tools[7][: max(1, place[REACHED])]
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -250,18 +252,18 @@ def deepen(
 
 
 @njit(cache=True, nogil=True)
-def main_line(board: State, table: np.ndarray, colour: int, first: int, out: np.ndarray) -> int:
+def main_line(board: State, frames: np.ndarray, table: np.ndarray, colour: int, first: int, out: np.ndarray) -> int:
     """Write the best play the table knows, beginning with a move; return its length."""
     count, move = 0, first
     while move >= 0 and count < out.shape[0]:
         out[count] = move
-        put(board, colour ^ (count & 1), move)
+        put(board, colour ^ (count & 1), move, frames[count].log)
         count += 1
         if board.ranks[0, IS_FIVE] + board.ranks[1, IS_FIVE] > 0:
             break
         move = table_move(table[board.key & uint64(table.shape[0] - 1)], board.key)
     for i in range(count - 1, -1, -1):
-        take(board, colour ^ (i & 1), out[i])
+        take(board, colour ^ (i & 1), out[i], frames[i].log)
     return count
 
 

@@ -13,7 +13,7 @@ from rookery.search import gomoku_vcf as fours
 from rookery.search.gomoku_judge import ENTRY, PLIES
 from rookery.search.gomoku_lines import POINTS, empty_record, new_record
 from rookery.search.gomoku_moves import MOVES
-from rookery.search.gomoku_patterns import BOARD
+from rookery.search.gomoku_patterns import BOARD, LOG
 
 DEEPEST = 60  # plies of the longest search
 KEPT_TABLE = 12  # bits of the largest table that is kept for the next search
@@ -21,6 +21,7 @@ FRAME = np.dtype(
     [
         ("near", np.uint64, (LARGEST,)),
         ("moves", np.int64, (MOVES,)),
+        ("log", np.int32, (LOG,)),  # what the move being searched has changed
         ("killers", np.int32, (2,)),
         ("count", np.int32),
         ("next", np.int32),
