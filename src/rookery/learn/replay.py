@@ -8,7 +8,8 @@ batch is made, so that one row stands for up to eight positions.
 from __future__ import annotations
 
 import zlib
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -85,8 +86,8 @@ class Replay:
             target = tensor[: self.filled]
             if name in ("actions", "weights"):
                 target = target[:, :most]
-            array = unpacked(state[name], target.shape, target.dtype)
-            target.copy_(array)
+            kind = np.dtype(str(target.dtype).removeprefix("torch."))
+            target.copy_(torch.from_numpy(unpacked(state[name], target.shape, kind)))
 
     def taught_rows(self) -> Tensor:
         """Return the rows that are taught, in order; all of them where every move is."""
@@ -111,9 +112,9 @@ def packed(array: np.ndarray) -> np.ndarray:
     return np.frombuffer(zlib.compress(np.ascontiguousarray(array).tobytes(), 1), np.uint8)
 
 
-def unpacked(data: np.ndarray, shape: torch.Size, dtype: torch.dtype) -> Tensor:
+def unpacked(data: np.ndarray, shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
     """Undo `packed`."""
-    return torch.frombuffer(bytearray(zlib.decompress(data.tobytes())), dtype=dtype).reshape(shape)
+    return np.frombuffer(zlib.decompress(data.tobytes()), dtype).reshape(shape).copy()
 
 
 def draw(seed: int, step: int, rows: int, batch: int, turns: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,6 @@ where it was left.
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +21,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.rng import random_below
 from rookery.learn.book import ENDINGS, PLAYING, Book, Rows, copy_game, new_game, note_move, room
-from rookery.learn.replay import Replay, packed
+from rookery.learn.replay import Replay, packed, unpacked
 from rookery.learn.sections import SelfplaySettings
 from rookery.search.analysis import Watch
 from rookery.search.borrowed import borrowed
@@ -197,4 +196,4 @@ def restore(state: dict[str, np.ndarray], roots: np.ndarray, trees: np.ndarray, 
         "weights": book.weights[:, :plies, :most],
     }
     for name, target in targets.items():
-        target[...] = np.frombuffer(zlib.decompress(state[name].tobytes()), target.dtype).reshape(target.shape)
+        target[...] = unpacked(state[name], target.shape, target.dtype)
