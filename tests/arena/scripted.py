@@ -1,11 +1,17 @@
-"""Scripted engines as commands, and what tests on players share."""
+"""Scripted engines as commands, small networks in files, and what tests on players share."""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
+import tempfile
 import time
+from functools import cache
 from pathlib import Path
+
+import numpy as np
 
 from rookery.arena.player import Player, Turn, turn_of
 from rookery.arena.texts import quoted_word
@@ -17,6 +23,31 @@ ENGINES = Path(__file__).parent / "engines"
 def command(script: str, *arguments: object) -> str:
     """Write the command of a scripted engine for a player's text."""
     return " ".join(quoted_word(word) for word in [sys.executable, str(ENGINES / f"{script}.py"), *map(str, arguments)])
+
+
+@cache
+def networks() -> Path:
+    """Make a folder for networks that is gone with the process."""
+    folder = tempfile.mkdtemp(prefix="rookery-networks-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def random_network(spec: str, kind: str, seed: int = 0, config: object = None) -> str:
+    """Write a small random network of a game into a file; return its path."""
+    from rookery.games.library import load
+    from rookery.nets.configs import ResidualConfig
+    from rookery.nets.files import About, save_network
+    from rookery.nets.residual import build
+
+    game = load(spec)
+    shape = {"inputs": int(np.prod(game.observations[kind])), "actions": game.actions}
+    config = config or ResidualConfig(width=16, blocks=2, value_hidden=8, policy_hidden=16, **shape)
+    path = networks() / f"{game.name}-{kind}-{seed}-{config.kind}-{config.actions}.pth"
+    if not path.exists():
+        about = About(game=game.spec, rules_version=game.version, observation=kind, step=1000)
+        save_network(path, build(config, seed), about)
+    return str(path)
 
 
 def turn_at(position: Position, moves: tuple[int, ...] = (), start: Position | None = None, **more: object) -> Turn:

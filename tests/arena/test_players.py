@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from arena.scripted import command, turn_at
+from arena.scripted import command, random_network, turn_at
 from games.slow_texas42 import random_hand
 from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
@@ -25,6 +25,7 @@ EXAMPLES = [
     kind.example
     .replace("stockfish", command("uci_good"))
     .replace("./pbrain-rapfi", command("gomocup_good"))
+    .replace("runs/pylos_v5", random_network("pylos", "rich"))
     for kind in KINDS.values()
 ]  # fmt: skip
 HOME = {"uci": "chess", "gomocup": "gomoku", "baseline": "gomoku", "advanced": "gomoku", "oracle": "texas42"}
@@ -99,6 +100,8 @@ def test_a_search_takes_all_that_its_players_may_set(name):
     game = load("gomoku:size=7" if KINDS[name].game else "domineering:rows=4,cols=4")
     values = {"time": "1000", "noise": "0"}  # another limit ends the search; noise does not go with Gumbel search
     options = [f"{option.name}={values.get(option.name) or some_value(option)}" for option in KINDS[name].form.options]
+    if KINDS[name].form.argument == "FILE":
+        options = [random_network(game.spec, "planes"), *options]
     player = make_player(f"{name}:{','.join(options)}" if options else name, game)
     assert isinstance(player, SearchPlayer)
     position = game.start()

@@ -30,6 +30,10 @@ PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size
         ("uci:fish,grace=5,start=30", "uci:fish"),
         ("uci:fish,option.Skill Level=3,time=1", "uci:fish,time=1,option.Skill Level=3"),
         ('uci:fish,option.Path="/a,b"', "uci:fish,option.Path='/a,b'"),
+        ("net:runs/pylos_v5,sims=200", "net:runs/pylos_v5,sims=200"),
+        ("net:zoo:pylos, prove=true ,cache=0", "net:zoo:pylos,prove=true"),
+        ("net:my runs/a.pth", "net:'my runs/a.pth'"),
+        ("net:'a, b.pth',sims=9", "net:'a, b.pth',sims=9"),
         ("gomocup:./pbrain,info.thread_num=2,memory=64", "gomocup:./pbrain,memory=64,info.thread_num=2"),
     ],
 )
@@ -66,7 +70,7 @@ def test_any_command_and_value_can_be_written(words, value):
         (None, "not by None"),
         ("mtcs:sims=3", "player 'mtcs:sims=3': there is no kind 'mtcs'; did you mean mcts\\? kinds are random, greedy"),
         ("stockfish", "there is no kind 'stockfish'; kinds are random"),
-        ("net:runs/pylos", "there is no kind 'net'"),
+        ("nets:runs/pylos", "there is no kind 'nets'; did you mean net"),
         ("Random", "there is no kind 'Random'; did you mean random"),
         (
             "alphabeta:dept=4",
@@ -97,6 +101,8 @@ def test_any_command_and_value_can_be_written(words, value):
         ),
         ("uci:fish,option.=1", "uci has no option 'option.'"),
         ("uci:fish,option.Name=a\nquit", "it holds a control sign"),
+        ("net:", "net needs a file behind a colon, like net:checkpoint_01000.pth"),
+        ("net:'',sims=3", "net needs a file"),
         ("oracle", "oracle needs a player behind a colon"),
         ("oracle:", "oracle needs a player behind a colon"),
     ],

@@ -9,7 +9,7 @@ given, by a clock or for the move; where it is given none, the kind's usual limi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any
 
 from rookery.arena.engine import EnginePlayer, EngineSettings
@@ -33,9 +33,11 @@ EXPLORATION = Option("c", float, 0, 1_000_000, "weight of the priors")
 EQUIVALENCE = Option("k", float, 0.001, 1e12, "simulations at which a node trusts both kinds of means alike")
 GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before it counts as hung", 5)
 START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
+CACHE = Option("cache", int, 0, 1 << 24, "judgements kept for positions that are met again", 0)
 MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
 LIMITS = {"depth": "depth", "nodes": "nodes", "sims": "nodes", "time": "seconds"}  # option -> what it limits
 NOT_IN_TEXTS = ("simulations", "seed", "policy", "policy_temperature")  # of a tree search
+USUAL_TREE = Limits(nodes=400)
 OWN_INFOS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "game_type", "rule")
 
 
@@ -48,6 +50,8 @@ def tree_option(setting: Field[Any]) -> Option:
 
 TREE_OPTIONS = tuple(tree_option(setting) for setting in fields(TreeSettings) if setting.name not in NOT_IN_TEXTS)
 """of all kinds that use tree search"""
+OF_POLICIES = tuple(tree_option(setting) for setting in fields(TreeSettings) if setting.name == "policy_temperature")
+"""of those whose evaluator gives logits"""
 
 
 class RandomPlayer(Player):
@@ -74,6 +78,8 @@ class Kind:
     """the game it plays; any, if it names none"""
     options_of_game: dict[str, str] = field(default_factory=dict)
     """with which options it plays it; the others may be what they like"""
+    settle: Callable[[Given], Given] = lambda given: given
+    """says what a text means at this moment: which file of a folder"""
     looks: bool = False
     """whether it looks at the whole position, and so needs an oracle where something is hidden"""
 
@@ -120,7 +126,7 @@ def limits_in(given: Given) -> Limits:
 
 def settings_in(given: Given) -> dict[str, Any]:
     """Read the options that set up a search; what is not given is left to the search."""
-    return {name: value for name, value in given.options.items() if name not in LIMITS}
+    return {name: value for name, value in given.options.items() if name not in LIMITS and name != CACHE.name}
 
 
 def check_tree(given: Given) -> None:
@@ -128,6 +134,23 @@ def check_tree(given: Given) -> None:
     made = TreeSettings(**settings_in(given))
     if made.gumbel and given.value("sims") is None:
         raise BadInput("gumbel shares out a known number of simulations: name them too, as in sims=400")
+
+
+def settle_network(given: Given) -> Given:
+    """Name the newest checkpoint instead of the run it lies in, so that the player stays what it is."""
+    from rookery.arena.networks import network_name
+
+    return replace(given, command=(network_name(given.command[0]),))
+
+
+def make_network(given: Given, game: Game) -> Player:
+    """Make a player that searches with a network."""
+    from rookery.arena.network_player import NetworkPlayer
+    from rookery.arena.networks import network_for
+
+    check_tree(given)
+    loaded, cache = network_for(given.command[0], game), int(given.value(CACHE.name) or 0)
+    return NetworkPlayer(loaded, limits_in(given), USUAL_TREE, settings_in(given), cache=cache)
 
 
 def make_greedy(given: Given, game: Game) -> Player:
@@ -191,11 +214,19 @@ ALL_KINDS = (
     ),
     searching(
         "mcts", "rookery.search.trees", (SIMS, TIME, *TREE_OPTIONS), "mcts:sims=400",
-        "tree search with random playouts", usual=Limits(nodes=400), takes=("seed", "ply"), check=check_tree,
+        "tree search with random playouts", usual=USUAL_TREE, takes=("seed", "ply"), check=check_tree,
     ),
     searching(
         "rave", "rookery.search.dag", (SIMS, TIME, EXPLORATION, EQUIVALENCE), "rave:sims=400",
         "UCT with RAVE on a graph of positions", usual=Limits(nodes=400), takes=("seed",),
+    ),
+    Kind(
+        Form("net", (SIMS, TIME, CACHE, *TREE_OPTIONS, *OF_POLICIES), "FILE"),
+        "net:runs/pylos_v5,sims=200",
+        "tree search with a network: a file, a run's newest checkpoint, or zoo:NAME",
+        make_network,
+        settle=settle_network,
+        looks=True,
     ),
     Kind(
         Form("uci", (TIME, DEPTH, NODES, GRACE, START), "COMMAND", "option."),
@@ -237,6 +268,7 @@ def build(text: str, game: Game, whole: bool) -> Player:
     kind = KINDS[given.form.name]
     check_fit(kind, given, game, whole)
     try:
+        given = kind.settle(given)
         player = kind.make(given, game)
     except BadInput as error:
         raise BadInput(f"player {text!r}: {error}") from None

@@ -67,7 +67,7 @@ class SearchPlayer(Analyst):
         """Make a player of the search of a module.
 
         usual  limits that hold where neither `limits` nor a turn says anything
-        takes  what the search wants to be told beside its settings: seed, lines, ply
+        takes  what the search wants to be told beside its settings: seed, stream, lines, ply
         """
         self.module, self.limits, self.usual = module, limits, usual
         self.settings, self.takes = dict(settings or {}), takes
@@ -106,7 +106,7 @@ class SearchPlayer(Analyst):
         limits, search = self.limits_for(turn), self.search  # importing it takes none of its time
         watch = Watch(seconds=limits.seconds, stop=turn.stop, report=self.report)
         lines = max(1, min(self.lines_wanted, turn.position.game.most_legal))
-        told = {"seed": turn.seed, "lines": lines, "ply": len(turn.moves)}
+        told = {"seed": turn.seed, "stream": turn.seed, "lines": lines, "ply": len(turn.moves)}
         wanted = {name: value for name, value in told.items() if name in self.takes}
         return search(turn.position, limits, watch, **self.settings, **wanted)
 

@@ -3,11 +3,12 @@
     kind                                 random
     kind:option=value,...                mcts:sims=400
     kind:COMMAND,option=value,...        uci:stockfish,time=0.1,option.Threads=1
+    kind:FILE,option=value,...           net:checkpoint_01000.pth,sims=200
     kind:PLAYER                          oracle:mcts:sims=400
 
 A command is split into words as a shell would do it. Commas separate it from the options; a comma that belongs to a
-command or value stands in quotes or behind a backslash. What an engine alone understands is handed on by options whose
-name begins with a prefix of the kind, as in `option.Threads=1`.
+command, file or value stands in quotes or behind a backslash. What an engine alone understands is handed on by options
+whose name begins with a prefix of the kind, as in `option.Threads=1`.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Form:
     name: str
     options: tuple[Option, ...] = ()
     argument: str = ""
-    """COMMAND or PLAYER where one follows the colon"""
+    """COMMAND, FILE or PLAYER where one follows the colon"""
     prefix: str = ""
     """how options begin that are handed on to an engine"""
 
@@ -86,6 +87,7 @@ class Given:
     argument: str = ""
     """the text of the PLAYER"""
     command: tuple[str, ...] = ()
+    """the words of the COMMAND, or the FILE alone"""
     options: dict[str, Value] = field(default_factory=dict)
     """those that were given"""
     extras: dict[str, str] = field(default_factory=dict)
@@ -163,8 +165,9 @@ def read_rest(form: Form, rest: str | None) -> Given:
         return Given(form, argument=rest.strip())
     items = [] if rest is None else split_items(rest)
     command: tuple[str, ...] = ()
-    if form.argument == "COMMAND":
-        command, items = read_command(form, items[0] if items else ""), items[1:]
+    if form.argument in ("COMMAND", "FILE"):
+        read = read_command if form.argument == "COMMAND" else read_file
+        command, items = read(form, items[0] if items else ""), items[1:]
     options: dict[str, Value] = {}
     extras: dict[str, str] = {}
     for item in items:
@@ -178,6 +181,14 @@ def read_command(form: Form, text: str) -> tuple[str, ...]:
     if not words or not words[0]:
         raise BadInput(f"{form.name} needs a command behind a colon, like {form.name}:./engine")
     return words
+
+
+def read_file(form: Form, text: str) -> tuple[str]:
+    """Take the name of a file as it is, spaces too."""
+    name = unquoted(text.strip())
+    if not name:
+        raise BadInput(f"{form.name} needs a file behind a colon, like {form.name}:checkpoint_01000.pth")
+    return (name,)
 
 
 def read_item(form: Form, item: str, options: dict[str, Value], extras: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ from rookery.games.rng import random_below, random_bits
 from rookery.games.rules import key, legal, mover, observe, over, payoff, play, start
 from rookery.learn.sections import SelfplaySettings
 from rookery.search.inner import inner
-from rookery.search.lanes import lane_sum, lane_sync
+from rookery.search.lanes import lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import Single, Tree
 from rookery.search.tree_root import choose, improved_policy
@@ -234,13 +234,17 @@ def end_game(t: Tree, book: Book, b: int, ending: int) -> None:
 
 
 @inner
-def write_row(book: Book, b: int, i: int, rows: Rows, row: int, state: Any, moves: Any, lane: int, width: int) -> None:
+def write_row(
+    t: Tree, book: Book, b: int, i: int, rows: Rows, row: int, state: Any, moves: Any, lane: int, width: int
+) -> None:
     """Write ply i of a game, whose position is `state`, into a row."""
     ply, weights = book.plies[b, i], book.weights[b, i]
     for k in range(lane, rows.observations.shape[1], width):
         rows.observations[row, k] = observe(state, book.rules[0].kind, k)
+    if ply.count > 0 and t.options.in_lanes:
+        lanes_legal(state, t.options.actions, moves, lane, width)
     if lane == 0:
-        if ply.count > 0:
+        if ply.count > 0 and not t.options.in_lanes:
             legal(state, moves)
         rows.counts[row], rows.taught[row], rows.played[row] = ply.count, ply.taught, ply.action
         rows.outcomes[row], rows.values[row] = ply.outcome, ply.value
@@ -266,7 +270,7 @@ def copy_game(
     lane_sync()
     for i in range(game.plies):
         if first + i >= oldest:
-            write_row(book, b, i, rows, (first + i) % rows.counts.shape[0], state, moves, lane, width)
+            write_row(t, book, b, i, rows, (first + i) % rows.counts.shape[0], state, moves, lane, width)
         if lane == 0:
             play(state, int(book.plies[b, i].action))
         lane_sync()

@@ -7,6 +7,7 @@ batch is made, so that one row stands for up to eight positions.
 
 from __future__ import annotations
 
+import zlib
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +68,26 @@ class Replay:
         """Rows that hold a position."""
         return min(self.written, self.capacity)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all rows, without what stands behind the last legal move of each, and packed."""
+        counts = self.rows.counts[: self.filled]
+        most = int(counts.max()) if self.filled else 0
+        found = {}
+        for name, tensor in self.rows._asdict().items():
+            array = tensor[: self.filled].cpu().numpy()
+            found[name] = packed(array[:, :most] if name in ("actions", "weights") else array)
+        return found | {"shape": np.array([self.written, most])}
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take rows back."""
+        self.written, most = (int(number) for number in state["shape"])
+        for name, tensor in self.rows._asdict().items():
+            target = tensor[: self.filled]
+            if name in ("actions", "weights"):
+                target = target[:, :most]
+            array = unpacked(state[name], target.shape, target.dtype)
+            target.copy_(array)
+
     def taught_rows(self) -> Tensor:
         """Return the rows that are taught, in order; all of them where every move is."""
         return torch.nonzero(self.rows.taught[: self.filled]).flatten()
@@ -83,6 +104,16 @@ class Replay:
         mask = torch.zeros_like(policy).scatter_add_(1, actions, legal.float()) > 0
         observations = torch.gather(kept.observations[rows], 1, self.turned_inputs[turns])
         return Batch(observations, policy, mask, kept.outcomes[rows], kept.values[rows])
+
+
+def packed(array: np.ndarray) -> np.ndarray:
+    """Compress an array into bytes; rows are full of repetitions."""
+    return np.frombuffer(zlib.compress(np.ascontiguousarray(array).tobytes(), 1), np.uint8)
+
+
+def unpacked(data: np.ndarray, shape: torch.Size, dtype: torch.dtype) -> Tensor:
+    """Undo `packed`."""
+    return torch.frombuffer(bytearray(zlib.decompress(data.tobytes())), dtype=dtype).reshape(shape)
 
 
 def draw(seed: int, step: int, rows: int, batch: int, turns: int) -> tuple[np.ndarray, np.ndarray]:

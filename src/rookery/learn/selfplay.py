@@ -11,6 +11,7 @@ where it was left.
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.rng import random_below
 from rookery.learn.book import ENDINGS, PLAYING, Book, Rows, copy_game, new_game, note_move, room
-from rookery.learn.replay import Replay
+from rookery.learn.replay import Replay, packed
 from rookery.learn.sections import SelfplaySettings
 from rookery.search.analysis import Watch
 from rookery.search.borrowed import borrowed
@@ -86,6 +87,13 @@ class Finished:
         for ending, name in enumerate(ENDINGS[1:], start=1):
             self.endings[name] += int((games["ending"] == ending).sum())
 
+    def merge(self, other: Finished) -> None:
+        """Count the games of another round."""
+        self.games, self.plies = self.games + other.games, self.plies + other.plies
+        self.wins, self.losses = self.wins + other.wins, self.losses + other.losses
+        for name, count in other.endings.items():
+            self.endings[name] += count
+
 
 def refuse_order(settings: SelfplaySettings) -> None:
     """Refuse a search whose policy would be noted in another order than that of the legal list."""
@@ -147,3 +155,46 @@ class SelfPlay:
             self.begin(ended)
             ended = self.book.games["ending"] != PLAYING
         return done
+
+    # -- going on --
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the games in play, between two rounds."""
+        return pages(self.trees.arrays.roots, self.trees.arrays.trees, self.book) | {
+            "counters": np.array([self.begun, self.rounds])
+        }
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take the games in play back."""
+        self.begun, self.rounds = (int(number) for number in state["counters"])
+        restore(state, self.trees.arrays.roots, self.trees.arrays.trees, self.book)
+
+
+def pages(roots: np.ndarray, trees: np.ndarray, book: Book) -> dict[str, np.ndarray]:
+    """Pack what is needed of games in play; trees are not kept from move to move, so all of it is in the book."""
+    plies = int(book.games["plies"].max())
+    most = int(book.plies[:, :plies]["count"].max()) if plies else 0
+    return {
+        "roots": packed(roots),
+        "trees": packed(trees),
+        "games": packed(book.games),
+        "plies": packed(book.plies[:, :plies]),
+        "weights": packed(book.weights[:, :plies, :most]),
+        "sizes": np.array([len(roots), plies, most]),
+    }
+
+
+def restore(state: dict[str, np.ndarray], roots: np.ndarray, trees: np.ndarray, book: Book) -> None:
+    """Put games in play back into their arrays."""
+    count, plies, most = (int(number) for number in state["sizes"])
+    if count != len(roots):
+        raise BadInput(f"{count} games were in play, there is room for {len(roots)}: selfplay.at_once cannot change")
+    targets = {
+        "roots": roots,
+        "trees": trees,
+        "games": book.games,
+        "plies": book.plies[:, :plies],
+        "weights": book.weights[:, :plies, :most],
+    }
+    for name, target in targets.items():
+        target[...] = np.frombuffer(zlib.decompress(state[name].tobytes()), target.dtype).reshape(target.shape)

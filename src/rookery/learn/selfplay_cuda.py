@@ -16,7 +16,7 @@ from rookery.games.game import Game
 from rookery.learn.book import GAME, PLAYING, Book, Rows, copy_game, new_game, note_move, room
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
-from rookery.learn.selfplay import Finished, refuse_order, round_teaches
+from rookery.learn.selfplay import Finished, pages, refuse_order, restore, round_teaches
 from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
 from rookery.search.tree_arrays import tree_of
@@ -90,10 +90,13 @@ class SelfPlayOnCard:
         self.begun, self.rounds, count = 0, 0, settings.at_once
         self.trees = TreesOnCard(game, settings.tree(seed), count)
         self.trees.copy("roots", "trees")
-        host = room(game, settings, replay.kind, seed, count)
-        self.book = Book(*(cuda.device_array(array.shape, array.dtype) for array in host))
+        self.host = room(game, settings, replay.kind, seed, count)
+        self.weights = torch.zeros(self.host.weights.shape, device="cuda")
+        small = self.host._replace(weights=np.zeros(1))
+        self.book = Book(*(cuda.device_array(array.shape, array.dtype) for array in small))
+        self.book = self.book._replace(weights=cuda.as_cuda_array(self.weights))
         for name in ("rules", "games"):
-            getattr(self.book, name).copy_to_device(getattr(host, name))
+            getattr(self.book, name).copy_to_device(getattr(self.host, name))
         self.rows = Rows(*(cuda.as_cuda_array(tensor) for tensor in replay.rows))
         leaves = count * settings.leaves
         inputs = int(np.prod(game.observations[replay.kind]))
@@ -189,3 +192,26 @@ class SelfPlayOnCard:
         games = self.book.games.copy_to_host(stream=self.stream())
         found: np.ndarray = games[ended.cpu().numpy()]
         return found
+
+    # -- going on --
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the games in play, between two rounds."""
+        torch.cuda.synchronize()
+        roots, trees = self.trees.arrays.roots.copy_to_host(), self.trees.arrays.trees.copy_to_host()
+        book = self.host._replace(games=self.book.games.copy_to_host(), plies=self.book.plies.copy_to_host())
+        plies = int(book.games["plies"].max())
+        found = pages(roots, trees, book._replace(weights=self.weights[:, :plies].cpu().numpy()))
+        return found | {"counters": np.array([self.begun, self.rounds])}
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take the games in play back."""
+        self.begun, self.rounds = (int(number) for number in state["counters"])
+        roots, trees = self.trees.arrays.roots.copy_to_host(), self.trees.arrays.trees.copy_to_host()
+        restore(state, roots, trees, self.host)
+        for target, source in ((self.trees.arrays.roots, roots), (self.trees.arrays.trees, trees)):
+            target.copy_to_device(source)
+        for name in ("games", "plies"):
+            getattr(self.book, name).copy_to_device(getattr(self.host, name))
+        plies = int(self.host.games["plies"].max())
+        self.weights[:, :plies].copy_(torch.from_numpy(self.host.weights[:, :plies]))

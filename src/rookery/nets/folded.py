@@ -24,6 +24,7 @@ from rookery.nets.residual import Block, Perceptron, Residual
 from rookery.nets.tower import Tower, TowerBlock
 
 Weights = dict[str, Tensor]
+WIDENED = 16
 
 
 def precise(tensor: Tensor) -> Tensor:
@@ -48,6 +49,15 @@ def plain(layer: nn.Linear, norm: nn.Module | None = None) -> tuple[Tensor, Tens
         return weight, bias
     scale, shift = scale_and_shift(norm)
     return weight * scale, bias * scale + shift
+
+
+def widened(layer: nn.Linear) -> tuple[Tensor, Tensor]:
+    """Return weights and bias of a layer with one output, and 15 more that are 0.
+
+    A product with a single column is summed in another order for every number of rows; with 16 it is not.
+    """
+    weight, bias = plain(layer)
+    return functional.pad(weight, (0, WIDENED - 1)), functional.pad(bias, (0, WIDENED - 1))
 
 
 def relu_linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -87,6 +97,10 @@ class Folded:
         """Apply a linear layer."""
         return torch.addmm(self.weights[f"{name}.bias"], x, self.weights[f"{name}.weight"])
 
+    def value(self, x: Tensor) -> Tensor:
+        """Apply the last layer of the value."""
+        return self.linear("value", x)[:, 0].float().tanh()
+
 
 def named(**layers: tuple[Tensor, Tensor]) -> Weights:
     """Give layers their names."""
@@ -104,14 +118,14 @@ class FoldedPerceptron(Folded):
         assert isinstance(network, Perceptron)
         hidden = {f"hidden{n}": plain(layer) for n, layer in enumerate(network.layers())}
         self.depth = len(hidden)
-        return named(**hidden, policy=plain(network.policy_head), value=plain(network.value_head))
+        return named(**hidden, policy=plain(network.policy_head), value=widened(network.value_head))
 
     def __call__(self, observations: Tensor) -> Answers:
         """Judge N positions."""
         x = observations.to(self.dtype)
         for n in range(self.depth):
             x = self.relu(f"hidden{n}", x)
-        return self.linear("policy", x).float(), self.linear("value", x).squeeze(1).float().tanh()
+        return self.linear("policy", x).float(), self.value(x)
 
 
 class FoldedResidual(Folded):
@@ -131,7 +145,7 @@ class FoldedResidual(Folded):
         policy, value = plain(network.policy_fc1, network.policy_bn), plain(network.value_fc1, network.value_bn)
         weight, bias = torch.cat((policy[0], value[0]), 1), torch.cat((policy[1], value[1]))
         heads = {"heads": (weight, bias + left_out @ weight)}
-        return weights | named(**heads, policy=plain(network.policy_fc2), value=plain(network.value_fc2))
+        return weights | named(**heads, policy=plain(network.policy_fc2), value=widened(network.value_fc2))
 
     def fold_block(self, block: Block, left_out: Tensor) -> Weights:
         """Fold one block.
@@ -158,7 +172,7 @@ class FoldedResidual(Folded):
             x.addmm_(inner, self.weights[f"{n}.second"])
         heads = self.relu("heads", x)
         policy, value = heads[:, : self.config.policy_hidden], heads[:, self.config.policy_hidden :]
-        return self.linear("policy", policy).float(), self.linear("value", value).squeeze(1).float().tanh()
+        return self.linear("policy", policy).float(), self.value(value)
 
 
 class FoldedTower(Folded):
@@ -179,7 +193,7 @@ class FoldedTower(Folded):
         weights |= named(
             cells=folded_convolution(network.policy_conv1, network.policy_bn),
             policy=(precise(last.weight), precise(last.bias)),
-            value1=plain(network.value_fc1), value2=plain(network.value_fc2),
+            hidden=plain(network.value_fc1), value=widened(network.value_fc2),
         )  # fmt: skip
         return weights | (named(extra=plain(network.extra_fc)) if network.extra_fc is not None else {})
 
@@ -200,8 +214,7 @@ class FoldedTower(Folded):
         pooled = torch.cat((x.mean((2, 3)), x.amax((2, 3))), 1)
         if config.extra_actions:
             logits = torch.cat((logits, self.linear("extra", pooled)), 1)
-        value = self.linear("value2", self.relu("value1", pooled))
-        return logits.float(), value.squeeze(1).float().tanh()
+        return logits.float(), self.value(self.relu("hidden", pooled))
 
 
 def folded_convolution(layer: nn.Conv2d, norm: nn.Module) -> tuple[Tensor, Tensor]:

@@ -23,7 +23,6 @@ from rookery.search.lanes import lane_argmax, lane_sum, lane_sync
 from rookery.search.records import at
 from rookery.search.tree_arrays import DECIDED, Single, Tree
 
-LOW = float32(-1e30)
 NOISE, CHOICE, PLAYOUT = range(3)  # what random numbers are for
 PURPOSES = 4
 ATTEMPTS = 64  # random numbers set aside for one draw from a gamma distribution
@@ -147,11 +146,14 @@ def most_visits(t: Tree) -> int:
 
 
 @inner
-def gumbel_score(t: Tree, e: int, weight: Single) -> Single:
-    """Return noise + logit + weighted Q of a root move; an unvisited one has the root's own value as Q."""
+def gumbel_score(t: Tree, e: int, weight: Single) -> float:
+    """Return noise + logit + weighted Q of a root move; an unvisited one has the root's own value as Q.
+
+    In double precision, so that a card, which rounds a product and a sum at once, ranks moves as a CPU does.
+    """
     root, edge = at(t.nodes, 0), at(t.edges, e)
     mean = edge.mean if edge.visits > 0 else root.value
-    return at(t.gumbels, e - root.first).x + weight * ((mean + float32(1)) / float32(2))
+    return float(at(t.gumbels, e - root.first).x) + float(weight) * ((float(mean) + 1.0) / 2.0)
 
 
 @inner
@@ -161,7 +163,7 @@ def gumbel_edge(t: Tree, lane: int, width: int) -> int:
     considered = min(options.gumbel, root.count)
     visits = considered_visits(considered, tree.budget, tree.made + tree.gathered)
     weight = value_weight(options, visits)  # the same for a whole round, so a round's order is settled at its start
-    best, chosen = LOW, int32(root.first + root.count)
+    best, chosen = -1e300, int32(root.first + root.count)
     for e in range(root.first + lane, root.first + root.count, width):
         score = gumbel_score(t, e, weight)
         if at(t.edges, e).visits == visits and score > best:
@@ -275,19 +277,29 @@ def best_edge(t: Tree) -> int:
 
 
 @inner
+def draw_weight(t: Tree, e: int, most: int) -> float:
+    """Return the weight of a root move in the draw: none if it was not visited, or is proven to lose and others not."""
+    edge, power = at(t.edges, e), 1.0 / float(t.options.temperature)
+    if edge.visits == 0 or (t.options.prove and at(t.edges, e).proof < 0 and at(t.nodes, 0).proof == 0):
+        return 0.0
+    return float((float(edge.visits) / float(most)) ** power)
+
+
+@inner
 def drawn_edge(t: Tree) -> int:
     """Return a root edge drawn in proportion to visits ^ (1 / temperature)."""
-    root, power = at(t.nodes, 0), 1.0 / float(t.options.temperature)
-    most = float(max(1, most_visits(t)))
-    total = 0.0
+    root, most, total = at(t.nodes, 0), most_visits(t), 0.0
     for e in range(root.first, root.first + root.count):
-        total += (float(at(t.edges, e).visits) / most) ** power
+        total += draw_weight(t, e, most)
+    if total == 0.0:  # all that was visited loses
+        return best_edge(t)
     left = total * fraction(number(tree_key(t, CHOICE), 0))
     last = int(root.first)
     for e in range(root.first, root.first + root.count):
-        if at(t.edges, e).visits > 0:
+        weight = draw_weight(t, e, most)
+        if weight > 0.0:
             last = e
-            left -= (float(at(t.edges, e).visits) / most) ** power
+            left -= weight
             if left <= 0.0:
                 break
     return last

@@ -17,7 +17,7 @@ from numba import float32, int32
 
 from rookery.games.rules import legal, mover, observe, over, payoff, play
 from rookery.search.inner import inner
-from rookery.search.lanes import lane_argmax, lane_max, lane_sum, lane_sync, lanes_legal
+from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
 from rookery.search.tree_keep import full
@@ -95,10 +95,10 @@ def mark(t: Tree, n: int, e: int, by: int) -> None:
 
 
 @inner
-def unmark(t: Tree, row: int, depth: int) -> None:
-    """Take back the marks along a path."""
+def unmark(t: Tree, row: int, depth: int, lane: int, width: int) -> None:
+    """Take back the marks along a path, each lane at its own depths: no node is touched by two."""
     path = at(t.path, row * t.options.depth)
-    for k in range(depth):
+    for k in range(lane, depth, width):
         mark(t, at(path, k).node, at(path, k).edge, -1)
 
 
@@ -134,7 +134,7 @@ def descend(t: Tree, row: int, lane: int, width: int) -> bool:
         slot.depth, slot.node, slot.edge = int32(depth), int32(n), int32(e)
         slot.over = int32(over(at(t.leaves, row)))
         if child == UNDER_WAY:
-            unmark(t, row, depth)
+            unmark(t, row, depth, 0, 1)
         elif child == NONE:
             at(t.edges, e).child = int32(UNDER_WAY)
     lane_sync()
@@ -174,7 +174,7 @@ def forget(t: Tree) -> None:
     """Take back the leaves under way of a tree, as if they had never been reached; one lane is enough."""
     for row in range(t.tree.gathered):
         slot = at(t.slots, row)
-        unmark(t, row, slot.depth)
+        unmark(t, row, slot.depth, 0, 1)
         if slot.edge >= 0 and at(t.edges, slot.edge).child == UNDER_WAY:
             at(t.edges, slot.edge).child = int32(NONE)
     t.tree.gathered = int32(0)
@@ -315,26 +315,56 @@ def count_value(t: Tree, n: int, value: Single) -> None:
 
 
 @inner
-def carry_up(t: Tree, row: int, leaf: int) -> None:
-    """Carry a leaf's value to the root. It changes sign when the team changes, and is discounted then."""
-    options, value = t.options, at(t.nodes, leaf).value
-    team = options.teams[at(t.nodes, leaf).seat]
-    count_value(t, leaf, value)
-    child, path = leaf, at(t.path, row * options.depth)
+def count_step(t: Tree, n: int, e: int, value: Single) -> None:
+    """Let a value, seen by a node's mover, enter the statistics of the node and of the edge that was followed."""
+    node, edge = at(t.nodes, n), at(t.edges, e)
+    if edge.visits == 0:
+        node.mass += edge.prior
+        edge.mean = value
+    edge.visits += int32(1)
+    edge.mean = edge.mean + (value - edge.mean) / float32(edge.visits)
+    count_value(t, n, value)
+
+
+@inner
+def turned(value: Single, discount: Single, turns: int) -> Single:
+    """Return a value as the other team sees it, discounted, as often as the team changed."""
+    for _ in range(turns):
+        value = -(discount * value)
+    return value
+
+
+@inner
+def carry_up(t: Tree, row: int, leaf: int, lane: int, width: int) -> None:
+    """Carry a leaf's value to the root, each lane to its own depths. It turns whenever the team to move changes."""
+    options, path, depth = t.options, at(t.path, row * t.options.depth), int(at(t.slots, row).depth)
+    value = at(t.nodes, leaf).value
+    if lane == 0:
+        count_value(t, leaf, value)
+    for part in range((depth + width - 1) // width - 1, -1, -1):
+        k = part * width + lane
+        changed = False
+        if k < depth:
+            below = at(path, k + 1).node if k + 1 < depth else int32(leaf)
+            seat, next_seat = at(t.nodes, at(path, k).node).seat, at(t.nodes, below).seat
+            changed = options.teams[seat] != options.teams[next_seat]
+        turns, nearer_root = lane_count(changed), lane_rank(changed, lane)
+        if k < depth:
+            here = turned(value, options.discount, turns - nearer_root)
+            count_step(t, int(at(path, k).node), int(at(path, k).edge), here)
+        value = turned(value, options.discount, turns)
+
+
+@inner
+def carry_proof(t: Tree, row: int, leaf: int) -> None:
+    """Carry the proof of a leaf as far up as it decides something; one lane is enough."""
+    child, path = leaf, at(t.path, row * t.options.depth)
     for k in range(at(t.slots, row).depth - 1, -1, -1):
+        if at(t.nodes, child).proof == 0:
+            break
         n, e = int(at(path, k).node), int(at(path, k).edge)
-        node, edge = at(t.nodes, n), at(t.edges, e)
-        if options.teams[node.seat] != team:
-            team = options.teams[node.seat]
-            value = -(options.discount * value)
-        if edge.visits == 0:
-            node.mass += edge.prior
-            edge.mean = value
-        edge.visits += int32(1)
-        edge.mean = edge.mean + (value - edge.mean) / float32(edge.visits)
-        if options.prove and at(t.nodes, child).proof != 0 and at(t.edges, e).proof == 0:
+        if at(t.edges, e).proof == 0:
             settle(t, n, e, child)
-        count_value(t, n, value)
         child = n
 
 
@@ -359,14 +389,16 @@ def back_up(t: Tree, moves: Any, lane: int, width: int) -> None:
     if gathered == 0:
         return
     lane_sync()
-    if lane == 0:
-        for row in range(gathered):
-            unmark(t, row, at(t.slots, row).depth)
+    for row in range(gathered):
+        unmark(t, row, at(t.slots, row).depth, lane, width)
     lane_sync()
     for row in range(gathered):
         n = expand(t, row, moves, lane, width)
+        carry_up(t, row, n, lane, width)
+        lane_sync()
         if lane == 0:
-            carry_up(t, row, n)
+            if t.options.prove:
+                carry_proof(t, row, n)
             tree.made += int32(1 if at(t.slots, row).depth > 0 else 0)
         lane_sync()
     if lane == 0:

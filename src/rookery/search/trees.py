@@ -171,16 +171,20 @@ class Trees:
         self.arrays = room(game, self.settings, trees, nodes, (nodes + spare) * worst if edges is None else edges)
         self.moves = np.empty(worst, np.int32)
 
-    def begin(self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int = 0) -> None:
+    def begin(
+        self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int | Sequence[int] = 0
+    ) -> None:
         """Put new positions at the roots, forgetting all trees, and begin a search of each.
 
         `streams` number the games, so that each draws its own noise; 0, 1, ... if not given. `plies` is the number of
-        plies already played, for the temperature.
+        plies already played, for the temperature, the same in all games or one for each.
         """
         self.put(positions, streams, plies)
         self.again(forget_all=True)
 
-    def put(self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int = 0) -> None:
+    def put(
+        self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int | Sequence[int] = 0
+    ) -> None:
         """Put new positions at the roots."""
         if len(positions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
@@ -191,7 +195,8 @@ class Trees:
                 raise BadInput(f"the game is over in {position.text()!r}; there is nothing to search")
             self.arrays.roots[b] = position.state
             tree = self.arrays.trees[b]
-            tree["stream"], tree["ply"], tree["search"] = b if streams is None else streams[b], plies, 0
+            tree["ply"] = plies if isinstance(plies, int) else plies[b]
+            tree["stream"], tree["search"] = b if streams is None else streams[b], 0
 
     def again(self, forget_all: bool = False) -> None:
         """Begin another search from the present roots, keeping what is known."""
@@ -382,7 +387,7 @@ def one_tree(game: Game, limits: Limits, megabytes: int, settings: dict[str, Any
 
 def search(
     position: Position, limits: Limits, watch: Watch | None = None, *, evaluator: Evaluator | int = 1, ply: int = 0,
-    megabytes: int = MEGABYTES, **settings: Any,
+    stream: int = 0, megabytes: int = MEGABYTES, **settings: Any,
 ) -> Analysis:  # fmt: skip
     """Search one position by tree search; `settings` are those of `TreeSettings`, simulations are `limits.nodes`.
 
@@ -395,7 +400,7 @@ def search(
         raise BadInput("the simulations of a search are its limit of nodes")
     watch = watch or Watch(limits.seconds)
     trees = one_tree(position.game, limits, megabytes, settings)
-    trees.begin([position], plies=ply)
+    trees.begin([position], [stream], ply)
     if watch.seconds is None and limits.seconds is not None:
         watch = dataclasses.replace(watch, seconds=limits.seconds)
     trees.run(evaluator, watch=watch)

@@ -100,7 +100,9 @@ class TreesOnCard:
         for name in names:
             getattr(self.arrays, name).copy_to_device(getattr(self.host.arrays, name))
 
-    def begin(self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int = 0) -> None:
+    def begin(
+        self, positions: Sequence[Position], streams: Sequence[int] | None = None, plies: int | Sequence[int] = 0
+    ) -> None:
         """Put positions at the roots, forgetting all trees, and begin a search of each, as on a CPU."""
         self.host.put(positions, streams, plies)
         self.copy("roots", "trees")

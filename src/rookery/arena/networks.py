@@ -1,0 +1,112 @@
+"""Which network a text names, and whether it plays a game.
+
+checkpoint_01000.pth     a file, ours or the original's, or a .safetensors
+runs/pylos_v5            a run: its newest checkpoint, by its manifest.json
+zoo:NAME                 a network that comes with the package
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rookery.errors import BadInput
+from rookery.games.game import Game
+
+if TYPE_CHECKING:
+    from rookery.nets.files import Loaded
+
+ZOO = Path(__file__).parent.parent / "zoo"
+ZOO_SIGN = "zoo:"
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
+
+
+# ---- finding -------------------------------------------------------------------------------------
+
+
+def network_name(text: str) -> str:
+    """Return the text that goes on naming the same network: of a run, its newest checkpoint."""
+    return text if text.startswith(ZOO_SIGN) or not Path(text).is_dir() else str(newest_checkpoint(Path(text)))
+
+
+def network_file(text: str) -> Path:
+    """Return the file of a network that a text names; it need not be there unless it is in the zoo."""
+    if text.startswith(ZOO_SIGN):
+        return zoo_file(text.removeprefix(ZOO_SIGN))
+    return Path(network_name(text))
+
+
+def zoo_names() -> list[str]:
+    """List the networks that come with the package."""
+    return sorted(path.stem for path in ZOO.glob("*.safetensors"))
+
+
+def zoo_file(name: str) -> Path:
+    """Return the file of a network that comes with the package."""
+    if name not in zoo_names():
+        raise BadInput(f"the zoo has no network {name!r}; it has {', '.join(zoo_names()) or 'none'}")
+    return ZOO / f"{name}.safetensors"
+
+
+def newest_checkpoint(run: Path) -> Path:
+    """Return the checkpoint of a run with the most steps."""
+    manifest = run / "manifest.json"
+    if not manifest.is_file():
+        raise BadInput(f"{str(run)!r} is no folder of a run: it holds no manifest.json")
+    try:
+        content = json.loads(manifest.read_text())
+        steps: dict[str, Any] = {entry["file"]: entry["step"] for entry in content["checkpoints"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BadInput(f"{str(manifest)!r} does not list checkpoints with file and step ({error!r})") from None
+    for file, step in steps.items():
+        if not isinstance(file, str) or not PLAIN_NAME.fullmatch(file) or not isinstance(step, int):
+            raise BadInput(f"{str(manifest)!r} lists {file!r} at step {step!r}; files lie in the run's own folder")
+    if not steps:
+        raise BadInput(f"the run {str(run)!r} has no checkpoints yet")
+    return run / max(steps, key=lambda file: (steps[file], file))
+
+
+# ---- fitting -------------------------------------------------------------------------------------
+
+
+def network_for(text: str, game: Game) -> Loaded:
+    """Read the network that a text names; refuse one that cannot play a game."""
+    from rookery.nets.files import load_network
+
+    loaded = load_network(network_file(text))
+    why = misfit(loaded, game)
+    if why:
+        raise BadInput(f"the network {text!r} cannot play {game.label}: {why}")
+    return loaded
+
+
+def taught_game(spec: str) -> str:
+    """Return the name of a game from its spec, which may be that of a file; nothing is loaded."""
+    name = spec.partition(":")[0]
+    return Path(name).stem if name.endswith(".py") else name
+
+
+def misfit(loaded: Loaded, game: Game) -> str:
+    """Say why a network cannot play a game; nothing if it can.
+
+    Options of the game may differ from those it was taught, as long as it sees and answers the same numbers.
+    """
+    about, config, kinds = loaded.about, loaded.config, game.observations
+    if not about.game or not about.observation:
+        return "its file does not say which game it was taught, and from which observations"
+    if taught_game(about.game) not in (game.name, taught_game(game.path)):
+        return f"it was taught {about.game}"
+    if about.rules_version not in (0, game.version):  # 0: nobody knows
+        return f"it was taught by version {about.rules_version} of the rules; this is version {game.version}"
+    if about.observation not in kinds:
+        return f"it reads observations {about.observation!r}; the game has {', '.join(kinds)}"
+    numbers = 1
+    for length in kinds[about.observation]:
+        numbers *= length
+    if config.inputs != numbers:
+        return f"it reads {config.inputs} numbers; the observation {about.observation!r} has {numbers}"
+    if config.actions != game.actions:
+        return f"it knows {config.actions} actions; the game has {game.actions} (it was taught {about.game})"
+    return ""

@@ -1,0 +1,174 @@
+"""Networks for other programs: safetensors and ONNX.
+
+    export_network("pylos.onnx", loaded.network, loaded.about)
+
+An ONNX file reads `observations` [batch, O] and answers with `logits` [batch, A] and `values` [batch]; what the network
+was taught stands in its metadata under `rookery`. The graph is written layer by layer, as the network is in evaluation.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from rookery.errors import BadInput
+from rookery.nets.files import SUFFIXES, About, save_network
+from rookery.nets.network import Network
+from rookery.nets.residual import Block, Perceptron, Residual
+from rookery.nets.tower import Tower, TowerBlock
+from rookery.nets.writing import write_whole
+
+OPSET, IR_VERSION = 17, 8  # old enough for programs of recent years, new enough for all that is used here
+ENDINGS = (*SUFFIXES, ".onnx")
+
+
+def export_network(path: str | Path, network: Network, about: About) -> None:
+    """Write a network for other programs, by the file's ending: .safetensors, .onnx, or .pth."""
+    if Path(path).suffix not in ENDINGS:
+        raise BadInput(f"{str(path)!r}: a network is exported to a file that ends in {' or '.join(ENDINGS)}")
+    if Path(path).suffix != ".onnx":
+        save_network(path, network, about)
+        return
+    content = onnx_bytes(network, about)
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise BadInput(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+
+
+def onnx_bytes(network: Network, about: About) -> bytes:
+    """Write a network as an ONNX file."""
+    try:
+        import onnx
+    except ImportError:
+        raise BadInput("writing ONNX needs the package onnx: pip install 'rookery[export]'") from None
+    graph = Graph()
+    logits, values = WRITERS[type(network)](graph, network)
+    graph.node("Identity", logits, output="logits")
+    graph.node("Reshape", graph.node("Tanh", values), graph.numbers([-1]), output="values")
+    made = onnx.helper.make_graph(
+        graph.nodes,
+        f"rookery {network.config.kind}",
+        [described("observations", "batch", network.config.inputs)],
+        [described("logits", "batch", network.config.actions), described("values", "batch")],
+        graph.constants,
+    )
+    model = onnx.helper.make_model(
+        made, opset_imports=[onnx.helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="rookery"
+    )
+    facts = {"network": network.config.model_dump(mode="json"), "about": about.model_dump()}
+    onnx.helper.set_model_props(model, {"rookery": json.dumps(facts)})
+    onnx.checker.check_model(model, full_check=True)
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def described(name: str, *shape: str | int) -> Any:
+    """Describe an input or output of a graph; a word stands for any length."""
+    import onnx
+
+    return onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+
+
+class Graph:
+    """An ONNX graph while it is written. Values are known by their names."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def node(self, kind: str, *inputs: str, output: str = "", **attributes: Any) -> str:
+        """Add an operation; return the name of its output."""
+        import onnx
+
+        output = output or f"value{len(self.nodes)}"
+        self.nodes.append(onnx.helper.make_node(kind, inputs, [output], **attributes))
+        return output
+
+    def constant(self, array: Any) -> str:
+        """Add a constant; return its name."""
+        import onnx
+
+        name = f"constant{len(self.constants)}"
+        self.constants.append(onnx.numpy_helper.from_array(array, name))
+        return name
+
+    def weights(self, tensor: Tensor) -> str:
+        """Add the weights of a layer."""
+        return self.constant(tensor.detach().cpu().float().contiguous().numpy())
+
+    def numbers(self, numbers: list[int]) -> str:
+        """Add a short list of whole numbers, such as a shape."""
+        import numpy as np
+
+        return self.constant(np.array(numbers, np.int64))
+
+    def linear(self, x: str, layer: nn.Linear) -> str:
+        """Add a linear layer."""
+        return self.node("Gemm", x, self.weights(layer.weight), self.weights(layer.bias), transB=1)
+
+    def convolution(self, x: str, layer: nn.Conv2d) -> str:
+        """Add a convolution that keeps the board's size."""
+        bias = [] if layer.bias is None else [self.weights(layer.bias)]
+        edge = layer.kernel_size[0] // 2
+        return self.node("Conv", x, self.weights(layer.weight), *bias, pads=[edge] * 4)
+
+    def norm(self, x: str, norm: nn.BatchNorm1d | nn.BatchNorm2d) -> str:
+        """Add a BatchNorm."""
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        tensors = (norm.weight, norm.bias, norm.running_mean, norm.running_var)
+        return self.node("BatchNormalization", x, *(self.weights(tensor) for tensor in tensors), epsilon=norm.eps)
+
+    def relu(self, x: str) -> str:
+        """Add a ReLU."""
+        return self.node("Relu", x)
+
+
+# ---- the kinds: each returns logits and the value before tanh -------------------------------------
+
+
+def write_perceptron(graph: Graph, network: Perceptron) -> tuple[str, str]:
+    """Write a perceptron."""
+    x = "observations"
+    for layer in network.layers():
+        x = graph.relu(graph.linear(x, layer))
+    return graph.linear(x, network.policy_head), graph.linear(x, network.value_head)
+
+
+def write_residual(graph: Graph, network: Residual) -> tuple[str, str]:
+    """Write a residual perceptron."""
+    x = graph.relu(graph.norm(graph.linear("observations", network.input_fc), network.input_bn))
+    for block in network.blocks:
+        assert isinstance(block, Block)
+        inner = graph.linear(graph.relu(graph.norm(x, block.bn1)), block.fc1)
+        outer = graph.linear(graph.relu(graph.norm(inner, block.bn2)), block.fc2)
+        x = graph.node("Add", x, outer)
+    policy = graph.relu(graph.norm(graph.linear(x, network.policy_fc1), network.policy_bn))
+    value = graph.relu(graph.norm(graph.linear(x, network.value_fc1), network.value_bn))
+    return graph.linear(policy, network.policy_fc2), graph.linear(value, network.value_fc2)
+
+
+def write_tower(graph: Graph, network: Tower) -> tuple[str, str]:
+    """Write a convolutional tower."""
+    config = network.config
+    x = graph.node("Reshape", "observations", graph.numbers([-1, config.planes, config.rows, config.cols]))
+    x = graph.relu(graph.norm(graph.convolution(x, network.input_conv), network.input_bn))
+    for block in network.blocks:
+        assert isinstance(block, TowerBlock)
+        inner = graph.relu(graph.norm(graph.convolution(x, block.conv1), block.bn1))
+        outer = graph.norm(graph.convolution(inner, block.conv2), block.bn2)
+        x = graph.relu(graph.node("Add", x, outer))
+    cells = graph.relu(graph.norm(graph.convolution(x, network.policy_conv1), network.policy_bn))
+    logits = graph.node("Flatten", graph.convolution(cells, network.policy_conv2))
+    pools = [graph.node("Flatten", graph.node(kind, x)) for kind in ("GlobalAveragePool", "GlobalMaxPool")]
+    pooled = graph.node("Concat", *pools, axis=1)
+    if network.extra_fc is not None:
+        logits = graph.node("Concat", logits, graph.linear(pooled, network.extra_fc), axis=1)
+    return logits, graph.linear(graph.relu(graph.linear(pooled, network.value_fc1)), network.value_fc2)
+
+
+WRITERS: dict[type[Network], Any] = {Perceptron: write_perceptron, Residual: write_residual, Tower: write_tower}
