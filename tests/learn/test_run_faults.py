@@ -19,7 +19,7 @@ import pytest
 from learn.support_runs import filled_run, number_of, small_settings, snapshot_of
 from rookery.errors import BadInput
 from rookery.learn.files import NotWritten, fill, write_bytes
-from rookery.learn.runs import Run, is_run
+from rookery.learn.runs import Run, find_runs, is_run
 from support import ROOT
 
 pytestmark = pytest.mark.faults
@@ -296,5 +296,5 @@ def test_a_process_killed_while_a_run_is_made_leaves_no_half_run(tmp_path):
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], cwd=ROOT)
     assert done.returncode == -9
     assert not (tmp_path / "run").exists()
+    assert find_runs([tmp_path]) == []
     assert is_run(Run.create(tmp_path / "run", small_settings()).folder)
-    assert os.listdir(tmp_path) == ["run"]

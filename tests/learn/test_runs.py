@@ -43,6 +43,23 @@ def test_a_folder_in_use_is_no_place_for_a_new_run(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["empty", "file"]
 
 
+def test_of_two_that_make_the_same_folder_one_is_refused(tmp_path, monkeypatch):
+    from rookery.learn import runs
+
+    real = runs.write_json
+
+    def slow(path, values):
+        monkeypatch.setattr(runs, "write_json", real)
+        Run.create(tmp_path / "run", small_settings(seed=2))  # another one is faster
+        real(path, values)
+
+    monkeypatch.setattr(runs, "write_json", slow)
+    with pytest.raises(BadInput, match="is not empty"):
+        Run.create(tmp_path / "run", small_settings(seed=1))
+    assert Run.open(tmp_path / "run").settings.seed == 2
+    assert os.listdir(tmp_path) == ["run"]
+
+
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
@@ -298,6 +315,7 @@ def test_going_back_forgets_what_came_after(tmp_path):
     run = filled_run(tmp_path / "run", games=30)
     run.set_best(30)
     (run.folder / "checkpoint_00777.pth").write_text("saved, but killed before it was entered")
+    (run.folder / "checkpoint_mine.pth").write_text("somebody else's")
     (run.folder / ".part-checkpoint_00040.pth").write_text("half")
     with open(run.folder / "metrics.jsonl", "w") as file:
         file.write('{"step": 1}\n{"st')
@@ -306,7 +324,8 @@ def test_going_back_forgets_what_came_after(tmp_path):
         run.go_back_to(20)
     assert [line["step"] for line in run.losses.read()] == list(range(1, 21))
     assert [entry["step"] for entry in run.checkpoints] == [10, 20]
-    assert sorted(path.name for path in run.folder.glob("*.pth")) == ["checkpoint_00010.pth", "checkpoint_00020.pth"]
+    assert sorted(path.name for path in run.folder.glob("*0.pth")) == ["checkpoint_00010.pth", "checkpoint_00020.pth"]
+    assert (run.folder / "checkpoint_mine.pth").exists()
     assert run.manifest["best"] is None
     assert (run.folder / "metrics.jsonl").read_text() == '{"step": 1}\n'
     found = run.load_state()

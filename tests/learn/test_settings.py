@@ -244,8 +244,10 @@ def test_the_last_override_of_a_key_counts(tmp_path):
 
 def test_a_file_in_the_way_goes_before_a_packaged_name(tmp_path, monkeypatch):
     (tmp_path / "pylos_v5").write_text(GOOD + "seed: 77\n")
+    (tmp_path / "pylos_v4").mkdir()  # such as the folder of a run
     monkeypatch.chdir(tmp_path)
     assert read_settings("pylos_v5").seed == 77
+    assert read_settings("pylos_v4").seed == 1
 
 
 def test_settings_cannot_be_changed():

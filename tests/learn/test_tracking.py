@@ -47,6 +47,10 @@ def test_tensorboard_gets_the_same_figures(tmp_path):
     events = EventAccumulator(str(run.folder / "tensorboard"))
     events.Reload()
     assert [(event.step, event.value) for event in events.Scalars("loss/value")] == [(8, 0.125), (16, 0.0625)]
+    with run.training(), Tracker(run, step=8) as tracker:  # killed, and gone back to a snapshot
+        tracker.log(12, {"loss/value": 0.5})
+    events.Reload()
+    assert [(event.step, event.value) for event in events.Scalars("loss/value")] == [(8, 0.125), (12, 0.5)]
 
 
 class FakeSession:

@@ -212,7 +212,7 @@ def summary_table(found: list[Summary]) -> Table:
     table = Table(box=None, pad_edge=False)
     for name in ("run", "status", "game"):
         table.add_column(name)
-    for name in ("games", "value loss", "policy loss", "Elo", "checkpoints", "MB", "age"):
+    for name in ("games", "value loss", "policy loss", "Elo", "saved", "MB", "age"):
         table.add_column(name, justify="right")
     for run in found:
         games = f"{run.games:,}" + (f" of {run.planned:,}" if run.planned else "")

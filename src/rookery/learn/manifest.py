@@ -25,7 +25,7 @@ FORMAT = 1
 """number of the run folder's format: raised when older programs could not go on with a run"""
 FILE = "manifest.json"
 UNRATED = "Evaluating..."
-CHECKPOINT = re.compile(r"checkpoint_[0-9]{5,}\.pth")
+CHECKPOINT = re.compile(r"checkpoint_([0-9]{5,})\.pth")
 
 
 def checkpoint_name(step: int) -> str:

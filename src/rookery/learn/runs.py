@@ -14,9 +14,11 @@ it is trained, and a killed process leaves nothing half done.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -57,19 +59,25 @@ class Run:
         path, game = Path(os.path.abspath(Path(folder).expanduser())), load(settings.game)
         if game.path:
             settings = settings.model_copy(update={"game": game.spec})  # the run may be opened from elsewhere
+        taken = f"{path} is not empty; `rookery resume` goes on with a run, a new one needs a new folder"
         if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
-            raise BadInput(f"{path} is not empty; `rookery resume` goes on with a run, a new one needs a new folder")
-        part = part_of(path)
+            raise BadInput(taken)
+        part = part_of(path.with_name(f"{path.name}-{uuid.uuid4().hex[:8]}"))  # others may make one of the same name
         with told(path, outermost=True):  # the files are in a folder of another name until all are there
             try:
                 os.makedirs(path.parent, exist_ok=True)
-                remove_quietly(part)
                 os.mkdir(part)
                 write_file(part / CONFIG, settings_yaml(settings).encode())
                 write_json(part / manifests.FILE, manifests.new_manifest(game, threads or settings.threads))
                 os.rename(part, path)  # a run is there whole or not at all
-            except BaseException:
+            except BaseException as error:
                 remove_quietly(part)
+                if (
+                    os.path.lexists(path)
+                    and isinstance(error, OSError)
+                    and error.errno in (errno.ENOTEMPTY, errno.EEXIST)
+                ):
+                    raise BadInput(taken) from None  # somebody else was faster
                 raise
             sync_folder(path.parent)
         return cls(path, settings, game)
@@ -229,14 +237,14 @@ class Run:
         self.losses.keep_until("step", step)
         self.metrics.keep_until("step", step)
         with manifests.changed(self.folder) as manifest:
-            later = [entry for name in ("checkpoints", "pruned") for entry in manifest[name] if entry["step"] > step]
             for name in ("checkpoints", "pruned"):
                 manifest[name] = [entry for entry in manifest[name] if entry["step"] <= step]
-            if manifest["best"] in [entry["file"] for entry in later]:
+            pruned = {entry["file"] for entry in manifest["pruned"]}
+            if manifest["best"] not in [entry["file"] for entry in manifest["checkpoints"]]:
                 manifest["best"] = None
-        listed = {entry["file"] for entry in self.checkpoints}
         for path in self.folder.glob("checkpoint_*.pth"):
-            if manifests.CHECKPOINT.fullmatch(path.name) and path.name not in listed:
+            named = manifests.CHECKPOINT.fullmatch(path.name)
+            if named and (int(named[1]) > step or path.name in pruned):
                 remove_quietly(path)
 
 
@@ -315,6 +323,7 @@ def remove_run(folder: str | os.PathLike[str]) -> None:
     try:
         with told(path):
             doomed = part_of(path)
+            remove_quietly(doomed)
             os.rename(path, doomed)  # at once, so that half a run is never taken for one
             shutil.rmtree(doomed)
     finally:

@@ -172,7 +172,7 @@ def settings_text(source: str) -> tuple[str, str]:
     """Return what to call settings in an error, and their text."""
     path, stem = Path(source).expanduser(), source.removesuffix(".yaml")
     try:
-        if not path.exists() and stem in packaged_names():
+        if not path.is_file() and stem in packaged_names():
             return stem, (packaged_folder() / f"{stem}.yaml").read_text(encoding="utf-8")
         return source, path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

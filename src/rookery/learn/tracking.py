@@ -36,14 +36,14 @@ class Sink(Protocol):
 
 
 class Tracker:
-    """All sinks of a run. The run's lock must be held."""
+    """All sinks of a run, which goes on after `step` games. The run's lock must be held."""
 
-    def __init__(self, run: Run):
+    def __init__(self, run: Run, step: int = 0):
         self.run = run
         self.sinks: dict[str, Sink] = {}
         tracking = run.settings.tracking
         if tracking.tensorboard:
-            self.sinks["TensorBoard"] = TensorBoard(run.folder / TENSORBOARD)
+            self.sinks["TensorBoard"] = TensorBoard(run.folder / TENSORBOARD, step)
         if tracking.wandb:
             self.sinks["Weights & Biases"] = WeightsAndBiases(run)
 
@@ -94,9 +94,9 @@ def needed(module: str, key: str) -> Any:
 class TensorBoard:
     """Event files that `tensorboard --logdir RUN/tensorboard` shows."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, step: int):
         writer = needed("torch.utils.tensorboard", "tensorboard").SummaryWriter
-        self.writer = writer(str(folder))
+        self.writer = writer(str(folder), purge_step=step + 1 if step else None)  # what came after comes again
 
     def log(self, step: int, figures: Mapping[str, float]) -> None:
         """Add each figure to its curve."""
