@@ -134,7 +134,7 @@ class Training:
     def train(self, stop: Callable[[], bool] = lambda: False) -> bool:
         """Play and learn until all games are played; return False if `stop` said so before, with the state saved."""
         planned = self.settings.selfplay.games
-        with Tracker(self.run) as tracker:
+        with Tracker(self.run, self.games) as tracker:
             self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
             while self.games < planned:
                 if stop():
