@@ -31,8 +31,9 @@ class Finding:
 
 def packages() -> list[Finding]:
     """Report the versions of what Rookery is built on, and of what would add to it."""
-    needed = [Finding(name, installed(name) or "missing") for name in ("numpy", "numba", "llvmlite", "typer", "rich")]
-    optional = {"numba-cuda": "rookery[cuda]", "open_spiel": "rookery[peers]"}
+    names = ("numpy", "numba", "llvmlite", "torch", "safetensors", "pydantic", "typer", "rich")
+    needed = [Finding(name, installed(name) or "missing") for name in names]
+    optional = {"numba-cuda": "rookery[cuda]", "open_spiel": "rookery[peers]", "onnx": "rookery[export]"}
     for name, extra in optional.items():
         found = installed(name)
         needed.append(Finding(name, found or "not installed", None if found else f"pip install '{extra}'"))
