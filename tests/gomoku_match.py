@@ -91,17 +91,16 @@ def print_match(pairs: int, seed: int, strict: bool) -> None:
         print(f"{name}: {1000 * np.mean(used):.2f} ms of processor time a move, {len(used)} moves")
 
 
-def print_times(seed: int = 1, each: int = 12) -> None:
-    """Print processor time by player, depth and stones, on the same positions for both, in turns."""
+def print_times(seed: int = 1, each: int = 12, rounds: int = 5) -> None:
+    """Print processor time by player and depth, on the same positions for both, in turns."""
     searches = {"baseline": gomoku_baseline.search, "advanced": gomoku_advanced.search}
     for search in searches.values():
         search(random_opening(np.random.default_rng(0), 4), Limits(depth=2))
-    for depth in (2, 4, 6):
+    for depth in range(1, 7):
         used: dict[str, list[float]] = {name: [] for name in searches}
         nodes: dict[str, list[int]] = {name: [] for name in searches}
         rng = np.random.default_rng(seed)
-        for stones in (4, 10, 20) * each:
-            position = random_opening(rng, stones)
+        for position in [random_opening(rng, stones) for stones in (4, 10, 20) * each] * rounds:
             for name, search in searches.items():
                 begun = time.thread_time()
                 nodes[name].append(search(position, Limits(depth=depth)).nodes)

@@ -18,7 +18,8 @@ pytestmark = pytest.mark.xdist_group("command line")
 
 COMMANDS = (
     "", "show", "play", "perft", "games", "doctor", "players", "analyse", "match", "ratings", "export", "bench",
-    "bench rules", "bench search", "solve", "solve domineering", "solve pylos",
+    "bench rules", "bench search", "solve", "solve domineering", "solve pylos", "runs", "runs list", "runs compare",
+    "runs prune", "runs rm", "watch",
 )  # fmt: skip
 
 
@@ -27,19 +28,20 @@ def test_every_command_explains_itself(command):
     done = run_rookery(*command, "--help")
     assert done.returncode == 0
     assert "Usage" in done.stdout
-    if command and command not in (["bench"], ["solve"]):
+    if command and command not in (["bench"], ["solve"], ["runs"]):
         assert f"rookery {' '.join(command)}" in done.stdout.split("Usage")[1].split("\n", 1)[1]  # an example
 
 
 def test_help_imports_nothing_heavy():
     code = """
 import sys
+HEAVY = ("numba", "numpy", "torch", "nicegui", "pydantic", "yaml", "matplotlib")
 sys.argv = ["rookery", "--help"]
 from rookery.cli import main
 try:
     main()
 except SystemExit:
-    print("LOADED", *sorted(m for m in sys.modules if m in ("numba", "numpy", "torch", "nicegui")))
+    print("LOADED", *sorted(m for m in sys.modules if m in HEAVY))
 """
     assert run_python(code).rstrip().endswith("LOADED")
 

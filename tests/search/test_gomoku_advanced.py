@@ -15,13 +15,15 @@ from rookery import BadInput, load
 from rookery.games.position import Position
 from rookery.search import gomoku_advanced as module
 from rookery.search.analysis import Analysis, Limits, Watch
-from rookery.search.gomoku_advanced import FRAME, Search, search
+from rookery.search.gomoku_advanced import Search, search
 from rookery.search.gomoku_judge import AT_LEAST, AT_MOST, ENTRY, EXACT, WIN, from_table, store
 from rookery.search.gomoku_lines import new_record, point_of
+from rookery.search.gomoku_memory import FRAME, SPARE
 from rookery.search.gomoku_patterns import (
     BOARD,
     FIVE,
     FOUR,
+    LOG,
     NOTHING,
     OPEN_FOUR,
     OPEN_THREE,
@@ -95,10 +97,11 @@ def test_a_board_that_stones_were_put_on_and_taken_from_is_the_same_as_a_new_one
             lay(fresh[0], position.state)
             lay(used[0], position.state)
             free = [int(a) for a in rng.permutation(position.legal())[:6]]
+            logs = np.empty((len(free), LOG), np.int32)
             for i, point in enumerate(free):
-                put(used[0], i % 2, point)
+                put(used[0], i % 2, point, logs[i])
             for i, point in reversed(list(enumerate(free))):
-                take(used[0], i % 2, point)
+                take(used[0], i % 2, point, logs[i])
             assert all(np.array_equal(fresh[name], used[name]) for name in fresh.dtype.names or ())
 
 
@@ -108,7 +111,7 @@ def test_a_stone_put_on_a_board_leaves_what_a_new_board_has():
             break
         before, after, child = new_record(BOARD, 9), new_record(BOARD, 9), position.copy()
         lay(before[0], position.state)
-        put(before[0], int(position.state["colour"]), action)
+        put(before[0], int(position.state["colour"]), action, np.empty(LOG, np.int32))
         child.play(action)
         lay(after[0], child.state)
         free = child.legal() if not child.over else []
@@ -146,7 +149,7 @@ def test_against_an_open_three_all_that_stops_it_and_own_fours_are_looked_at():
         oxxx.....
         .........""")
     looked = Search(position, Limits(depth=2), Watch())
-    assert looked.fours_first() is None
+    looked.go_on(0)
     moves = looked.frames[0]["moves"][: int(looked.frames[0]["count"])]
     names = {position.move_text(int(point_of(int(move)))) for move in moves}
     assert names == {"B5", "C5", "G5", "H5"} | {"E2", "F2"}
@@ -155,7 +158,7 @@ def test_against_an_open_three_all_that_stops_it_and_own_fours_are_looked_at():
 def test_moves_that_are_alike_rank_alike_before_anything_is_remembered():
     position = drawn(".....\n.....\n..x..\n.....\n.....", "w")
     looked = Search(position, Limits(depth=2), Watch())
-    assert looked.fours_first() is None
+    looked.go_on(0)
     ranks = {int(point_of(int(move))): int(move) >> 9 for move in looked.frames[0]["moves"][:14]}
     assert ranks[0] == ranks[4] == ranks[20]  # three corners; the fourth comes after the moves that are looked at
 
@@ -205,6 +208,29 @@ def test_the_same_limits_give_the_same_move():
     position = random_opening(np.random.default_rng(1), 6)
     for limits in (Limits(depth=5), Limits(nodes=3000)):
         assert search(position, limits) == search(position, limits)
+
+
+def test_a_search_in_kept_memory_finds_what_it_finds_in_new_memory():
+    rng = np.random.default_rng(8)
+    positions = [random_opening(rng, stones) for stones in (4, 12, 20)] + [drawn("\n".join(["....."] * 5))]
+    positions[-1].play("C3")
+    first = {}
+    for number, position in enumerate(positions):
+        SPARE.clear()
+        first[number] = [search(position, Limits(depth=depth)) for depth in (2, 3)]
+    assert SPARE
+    for number in (2, 0, 3, 1, 2, 1, 0, 3):
+        assert [search(positions[number], Limits(depth=depth)) for depth in (2, 3)] == first[number]
+
+
+def test_a_search_begun_during_another_has_memory_of_its_own():
+    inner, outer = (random_opening(np.random.default_rng(seed), 9) for seed in (1, 2))
+    alone, expected = search(outer, Limits(depth=4)), search(inner, Limits(depth=4))
+    heard = []
+    found = search(outer, Limits(depth=4), Watch(report=lambda _: heard.append(search(inner, Limits(depth=4)))))
+    assert heard
+    assert set(heard) == {expected}
+    assert found == alone
 
 
 def test_slices_change_nothing(monkeypatch):

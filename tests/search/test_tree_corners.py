@@ -306,7 +306,6 @@ def test_a_proven_win_is_not_left_to_the_draw():
     assert set(trees.choose()) == {3}
 
 
-@pytest.mark.xfail(reason="the draw does not look at proofs yet", strict=True)
 def test_a_proven_loss_is_not_drawn_while_there_is_another_move():
     position = after(0, 3, 0, 3, 1, 3)  # all lose at once but column 3
     settings = TreeSettings(simulations=60, prove=True, temperature=100.0, policy="weights")

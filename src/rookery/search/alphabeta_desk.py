@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rookery.games.game import Game
-from rookery.search.borrowed import borrowed
 from rookery.search.table import Table
 
 FRAME = np.dtype(
@@ -83,23 +81,4 @@ def new_desk(game: Game, levels: int, table: Table) -> Desk:
         teams=np.array(game.teams, np.int32),
         barred=np.empty(game.most_legal, np.int32),
         place=np.array([-1, 0, 0, 0]),
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def borrowed_desk(desk: Desk) -> Desk:
-    """Return the same memory, its users uncounted."""
-    return Desk(
-        borrowed(desk.states),
-        borrowed(desk.frames),
-        borrowed(desk.moves),
-        borrowed(desk.orders),
-        borrowed(desk.killers),
-        borrowed(desk.history),
-        borrowed(desk.lines),
-        borrowed(desk.lengths),
-        Table(borrowed(desk.table.entries), borrowed(desk.table.age), borrowed(desk.table.use)),
-        borrowed(desk.teams),
-        borrowed(desk.barred),
-        borrowed(desk.place),
     )

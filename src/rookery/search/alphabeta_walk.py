@@ -19,7 +19,8 @@ from numba import njit
 
 from rookery.games.rng import random_below
 from rookery.games.rules import State, key, legal, mover, over, payoff, play
-from rookery.search.alphabeta_desk import BARRED, LEVEL, NODES, TIES, Desk, Settings, borrowed_desk
+from rookery.search.alphabeta_desk import BARRED, LEVEL, NODES, TIES, Desk, Settings
+from rookery.search.borrowed import borrowed
 from rookery.search.evaluations import UNIT, WIN, ended_by_history, evaluate, forcing, promise
 from rookery.search.table import COMPLETE, EXACT, LOWER, NO_BOUND, UPPER, find, from_position, from_root, store
 
@@ -292,7 +293,7 @@ def walk(desk: Desk, settings: Settings, budget: int, stop: np.ndarray) -> bool:
 
     Finished or not, the frame of level 0 holds the best move so far and its score, `lines[0]` its play; -1 if none.
     """
-    desk = borrowed_desk(desk)
+    desk = borrowed(desk)
     place, frames = desk.place, desk.frames
     end = place[NODES] + budget
     level = place[LEVEL]

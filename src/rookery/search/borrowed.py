@@ -14,14 +14,25 @@ from numba.extending import intrinsic
 
 
 @intrinsic
-def borrowed(typing_context: Any, array: Any) -> Any:
-    """Return the same array without an owner; it must be held by somebody else as long as this is used."""
-    if not isinstance(array, types.Array):
+def borrowed(typing_context: Any, held: Any) -> Any:
+    """Return an array, or a tuple of arrays, without an owner; somebody else must hold it as long as this is used."""
+    if not isinstance(held, types.Array | types.BaseTuple):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        view = cgutils.create_struct_proxy(array)(context, builder, arguments[0])
+        return without_owner(context, builder, held, arguments[0])
+
+    return held(held), generate
+
+
+def without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Generate a copy of an array's description, or of all in a tuple, that names no owner."""
+    if isinstance(kind, types.Array):
+        view = cgutils.create_struct_proxy(kind)(context, builder, value)
         view.meminfo = cgutils.get_null_value(view.meminfo.type)
         return view._getvalue()
-
-    return array(array), generate
+    if isinstance(kind, types.BaseTuple):
+        for i, part in enumerate(kind):
+            inside = without_owner(context, builder, part, builder.extract_value(value, i))
+            value = builder.insert_value(value, inside, i)
+    return value

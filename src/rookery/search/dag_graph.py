@@ -19,7 +19,6 @@ from numba import int64, njit, uint64
 from rookery.games.bits import Word
 from rookery.games.game import Game
 from rookery.games.rules import State, key, legal, mover
-from rookery.search.borrowed import borrowed
 from rookery.search.evaluations import promise
 
 FULL, NO_MOVE, TOO_LONG, FINISHED, WAITING = -3, -2, -1, 0, 1  # how a descent or a playout went
@@ -171,50 +170,6 @@ def new_trail(game: Game) -> Trail:
         result=np.zeros(game.seats, np.float64),
         sums=np.zeros(game.seats, np.float64),
         teams=np.array(game.teams, np.int64),
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def borrowed_graph(graph: Graph) -> Graph:
-    """Return the same memory, its users uncounted."""
-    return Graph(
-        borrowed(graph.used),
-        borrowed(graph.slots),
-        borrowed(graph.keys),
-        borrowed(graph.seats),
-        borrowed(graph.first),
-        borrowed(graph.degree),
-        borrowed(graph.reached),
-        borrowed(graph.chosen),
-        borrowed(graph.judged),
-        borrowed(graph.on_path),
-        borrowed(graph.action),
-        borrowed(graph.child),
-        borrowed(graph.visits),
-        borrowed(graph.total),
-        borrowed(graph.amaf_visits),
-        borrowed(graph.amaf_total),
-        borrowed(graph.amaf_mean),
-        borrowed(graph.prior),
-    )
-
-
-@njit(cache=True, nogil=True, inline="always")
-def borrowed_trail(trail: Trail) -> Trail:
-    """Return the same memory, its users uncounted."""
-    return Trail(
-        borrowed(trail.place),
-        borrowed(trail.nodes),
-        borrowed(trail.edges),
-        borrowed(trail.codes),
-        borrowed(trail.stamps),
-        borrowed(trail.samples),
-        borrowed(trail.moves),
-        borrowed(trail.lists),
-        borrowed(trail.left),
-        borrowed(trail.result),
-        borrowed(trail.sums),
-        borrowed(trail.teams),
     )
 
 

@@ -28,8 +28,6 @@ from rookery.search.dag_graph import (
     Graph,
     Rule,
     Trail,
-    borrowed_graph,
-    borrowed_trail,
     expand,
     has_room,
     node_of,
@@ -298,7 +296,7 @@ def simulate(
     A simulation may be left between two of its playouts; the next call goes on with it. FULL: there is no room for
     another one.
     """
-    graph, trail, states = borrowed_graph(graph), borrowed_trail(trail), borrowed(states)
+    graph, trail, states = borrowed(graph), borrowed(trail), borrowed(states)
     spent, place = 0, trail.place
     while spent < budget and place[DONE] < target and not stop[0]:
         if place[PENDING] == 0:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numba import njit
 
 from rookery.errors import BadInput
 
@@ -39,22 +40,29 @@ def take_answers(
     weights  whether the logits are weights >= 0
     asked    tells which rows hold a position, [N] bool; the others may be answered with anything
     """
-    shapes = tuple(np.shape(answer) for answer in answers)
-    if shapes != (logits.shape, values.shape):
+    given, judged = answers
+    if np.shape(given) != logits.shape or np.shape(judged) != values.shape:
         raise BadInput(
-            f"the evaluator answers with arrays of shape {shapes}; asked for were logits {logits.shape} and values "
-            f"{values.shape}"
+            f"the evaluator answers with arrays of shape {(np.shape(given), np.shape(judged))}; asked for were logits "
+            f"{logits.shape} and values {values.shape}"
         )
-    logits[:], values[:] = answers
-    if sound(logits, values, weights):
+    given, judged = np.ascontiguousarray(given, np.float32), np.ascontiguousarray(judged, np.float32)
+    if copy_sound(given, judged, logits, values, weights):
         return
     rows = asked()
-    if rows.any() and not sound(logits[rows], values[rows], weights):
+    if rows.any() and not copy_sound(given[rows], judged[rows], logits[rows], values[rows], weights):
         allowed = "weights >= 0" if weights else "logits below infinity"
         raise BadInput(f"the evaluator must answer with {allowed} and values in [-1, 1], and with numbers only")
 
 
-def sound(logits: np.ndarray, values: np.ndarray, weights: bool) -> bool:
-    """Tell whether answers can be searched with: a logit may be -inf, but nothing may be not a number."""
-    least = 0 if weights else -np.inf
-    return bool(logits.min() >= least and logits.max() < np.inf and np.abs(values).max() <= MOST_VALUE)
+@njit(cache=True, nogil=True)
+def copy_sound(given: Any, judged: Any, logits: Any, values: Any, weights: bool) -> bool:
+    """Copy answers and tell whether they can be searched with: a logit may be -inf, nothing may be not a number."""
+    sound, least = True, np.float32(0) if weights else np.float32(-np.inf)
+    for row in range(len(judged)):
+        values[row] = judged[row]
+        sound &= abs(judged[row]) <= MOST_VALUE
+        for action in range(given.shape[1]):
+            logits[row, action] = given[row, action]
+            sound &= least <= given[row, action] < np.inf
+    return sound

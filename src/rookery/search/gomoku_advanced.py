@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit, uint64
 
 from rookery.errors import BadInput
-from rookery.games.gomoku_board import LARGEST, PLAY
+from rookery.games.gomoku_board import PLAY
 from rookery.games.options import whole_number
-from rookery.games.position import Action, Position
+from rookery.games.position import Position
 from rookery.games.rules import State
 from rookery.search import gomoku_vcf as fours
 from rookery.search.analysis import Analysis, Limits, Line, Watch
@@ -23,54 +23,42 @@ from rookery.search.gomoku_judge import (
     BEST,
     DEPTH,
     DONE,
-    ENTRY,
+    LENGTH,
     LEVEL,
+    LOWEST,
     MOST,
     NODES,
-    PLIES,
     REACHED,
     SCORE,
     SURE,
     WORK,
     Tools,
+    count_fours,
     judge,
     store,
     table_move,
 )
-from rookery.search.gomoku_lines import POINTS, add_near, checked, find_near, new_record, out_of_time, point_of
-from rookery.search.gomoku_moves import IN_DANGER, MOVES, list_moves
-from rookery.search.gomoku_patterns import BOARD, IS_FIVE, lay, put, take
+from rookery.search.gomoku_lines import (
+    add_near,
+    checked,
+    find_near,
+    out_of_time,
+    point_of,
+)
+from rookery.search.gomoku_memory import DEEPEST, memory_for, spare
+from rookery.search.gomoku_moves import IN_DANGER, list_moves
+from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, lay, put, take
 from rookery.search.gomoku_swap2 import opening_choice
 
 SCALE = 250.0  # a score of so much is a value of tanh 1
 SLICE = 500  # work between two looks at the outside world, about a millisecond
-DEEPEST = 60
 BIGGEST_TABLE = 20  # bits
 LONGEST_TIME = 1000.0  # seconds; more of them do not make a table larger or a search for fours longer
 ROOT_FOURS = 20_000  # nodes of a search for fours
 LATE, VERY_LATE = 3, 8  # moves of this number and after are searched with one ply less, or two
+UNBEGUN = -2  # a level
+WON = 2  # how a search is done: by fours
 NEW, FULL_DEPTH, FULL_WINDOW = 0, 1, 2  # how a move is searched: as all are at first, or once more
-
-FRAME = np.dtype(
-    [
-        ("near", np.uint64, (LARGEST,)),
-        ("moves", np.int64, (MOVES,)),
-        ("killers", np.int32, (2,)),
-        ("count", np.int32),
-        ("next", np.int32),
-        ("depth", np.int32),
-        ("forced", np.int32),
-        ("stage", np.int32),
-        ("reduced", np.int32),
-        ("floor", np.int32),
-        ("alpha", np.int32),
-        ("beta", np.int32),
-        ("best", np.int32),
-        ("best_move", np.int32),
-    ],
-    align=True,
-)
-
 
 # ---- the search ----------------------------------------------------------------------------------
 
@@ -98,19 +86,29 @@ def open_frame(board: State, frame: State, tools: Tools, colour: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def forget_killers(frame: State) -> None:
+    """Say that no move is known to be good on a level."""
+    frame.killers[0], frame.killers[1] = -1, -1
+
+
+@njit(cache=True, nogil=True)
 def begin(
-    boards: np.ndarray, states: np.ndarray, frames: np.ndarray, tools: Tools, place: np.ndarray, most: int
-) -> bool:
-    """Set up the board of a search; return whether a win by fours was found in so many nodes."""
+    boards: np.ndarray, states: np.ndarray, frames: np.ndarray, tools: Tools, place: np.ndarray, colour: int, most: int
+) -> None:
+    """Set up the board of a search, and look for a win by fours in so many nodes."""
     board, state = boards[0], states[0]
     lay(board, state)
     find_near(board, state, frames[0].near)
-    fours.begin(tools[0][0], board.lines, state.colour, board.key, tools[1], tools[2])
-    status = fours.solve(tools[0][0], tools[1], tools[2], tools[3], most, tools[6])
-    place[NODES] = tools[2][fours.NODES]
-    open_root(board, frames, tools, place, state.colour)
-    place[LEVEL], place[BEST] = -1, point_of(frames[0].moves[0])  # a move to make, should there be no time to search
-    return bool(status == fours.WON)
+    forget_killers(frames[0])
+    if count_fours(board, colour) + board.ranks[colour, IS_DOUBLE] + board.ranks[colour, IS_FIVE] > 0:
+        fours.begin(tools[0][0], board.lines, colour, board.key, tools[1], tools[2])
+        status = fours.solve(tools[0][0], tools[1], tools[2], tools[3], most, tools[6])
+        place[NODES] = tools[2][fours.NODES]
+        if status == fours.WON:
+            place[DONE] = WON
+            return
+    open_root(board, frames, tools, place, colour)
+    place[BEST] = point_of(frames[0].moves[0])  # a move to make, should there be no time to search
 
 
 @njit(cache=True, nogil=True)
@@ -157,17 +155,20 @@ def enter(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, col
     frame, below = frames[level], frames[level + 1]
     point = point_of(frame.moves[frame.next])
     set_window(frame, below)
-    put(board, colour, point)
+    put(board, colour, point, frame.log)
     place[NODES] += 1
     place[WORK] += 1
     known, value = judge(board, tools, place, 1 - colour, level + 1, below, free - level - 1)
     if known:
-        take(board, colour, point)
+        take(board, colour, point, frame.log)
         take_value(frame, -value, tools[4], colour)
         return
     for row in range(board.size):
         below.near[row] = frame.near[row]
     add_near(board, below.near, point)
+    if level + 1 > place[LOWEST]:
+        place[LOWEST] = level + 1
+        forget_killers(below)
     open_frame(board, below, tools, 1 - colour)
     place[LEVEL] += 1
 
@@ -177,7 +178,7 @@ def leave(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, col
     """Store the value of a position whose moves are done, and give it to the position before."""
     frame, above = frames[place[LEVEL]], frames[place[LEVEL] - 1]
     store(tools[5][board.key & uint64(tools[5].shape[0] - 1)], board.key, frame, place[LEVEL])
-    take(board, 1 - colour, point_of(above.moves[above.next]))
+    take(board, 1 - colour, point_of(above.moves[above.next]), above.log)
     take_value(above, -frame.best, tools[4], 1 - colour)
     place[LEVEL] -= 1
 
@@ -194,17 +195,46 @@ def close_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def deepen(
-    boards: np.ndarray, frames: np.ndarray, place: np.ndarray, tools: Tools, setting: tuple[int, int, int], budget: int
+def search_on(
+    boards: np.ndarray,
+    states: np.ndarray,
+    frames: np.ndarray,
+    tools: Tools,
+    place: np.ndarray,
+    setting: tuple[int, int, int, int],
+    budget: int,
 ) -> None:
-    """Go on searching, depth after depth, for about `budget` units of work.
+    """Begin a search if it has not begun; go on, depth after depth, for about `budget` units of work.
+
+    One entry for all: whatever a search needs is compiled with its first call, and a short search is one call.
 
     frames   [PLIES + 1]  positions from the root to here, of dtype FRAME
-    place    [8]          level (-1 before a depth begins), nodes, work (nodes, and those of searches for fours), 1 once
-                          done, the depth under way, the last one finished, best move and its score
-    setting  colour to move at the root, free points there, the last depth
+    place    [10]         level (-1 before a depth begins), nodes, work (nodes, and those of searches for fours),
+                          whether it is done, the depth under way, the last one finished, best move, its score, length
+                          of its line, the lowest level so far
+    setting  colour to move at the root, free points there, the last depth, nodes of the search for fours
     """
-    board, (first, free, last) = boards[0], setting
+    if place[LEVEL] == UNBEGUN:
+        begin(boards, states, frames, tools, place, setting[0], setting[3])
+    deepen(boards[0], frames, place, tools, setting, budget)
+    place[LENGTH] = 0
+    if place[LEVEL] < 0 and place[DONE] != WON:
+        place[LENGTH] = main_line(
+            boards[0], frames, tools[5], setting[0], place[BEST], tools[7][: max(1, place[REACHED])]
+        )
+
+
+@njit(cache=True, nogil=True)
+def deepen(
+    board: State,
+    frames: np.ndarray,
+    place: np.ndarray,
+    tools: Tools,
+    setting: tuple[int, int, int, int],
+    budget: int,
+) -> None:
+    """Search depth after depth, until done, told to stop, or so much work is done."""
+    first, free, last, _ = setting
     until = place[WORK] + budget
     while place[WORK] < until and place[DONE] == 0 and tools[6][0] == 0:
         if place[LEVEL] < 0:
@@ -222,18 +252,18 @@ def deepen(
 
 
 @njit(cache=True, nogil=True)
-def main_line(boards: np.ndarray, table: np.ndarray, colour: int, first: int, out: np.ndarray) -> int:
+def main_line(board: State, frames: np.ndarray, table: np.ndarray, colour: int, first: int, out: np.ndarray) -> int:
     """Write the best play the table knows, beginning with a move; return its length."""
-    board, count, move = boards[0], 0, first
+    count, move = 0, first
     while move >= 0 and count < out.shape[0]:
         out[count] = move
-        put(board, colour ^ (count & 1), move)
+        put(board, colour ^ (count & 1), move, frames[count].log)
         count += 1
         if board.ranks[0, IS_FIVE] + board.ranks[1, IS_FIVE] > 0:
             break
         move = table_move(table[board.key & uint64(table.shape[0] - 1)], board.key)
     for i in range(count - 1, -1, -1):
-        take(board, colour ^ (i & 1), out[i])
+        take(board, colour ^ (i & 1), out[i], frames[i].log)
     return count
 
 
@@ -257,6 +287,18 @@ def table_bits(limits: Limits) -> int:
     return max(8, min(bits))
 
 
+def nodes_for_fours(limits: Limits) -> int:
+    """Return how long to look for a win by continuous fours at the root: a part of the search."""
+    most = [ROOT_FOURS]
+    if limits.depth is not None:
+        most.append(250 * limits.depth)
+    if limits.nodes is not None:
+        most.append(max(1, limits.nodes // 4))
+    if limits.seconds is not None:
+        most.append(max(500, int(min(limits.seconds, LONGEST_TIME) * 200_000)))
+    return min(most)
+
+
 class Search:
     """One search: its board, its stack and what it has found so far."""
 
@@ -264,26 +306,12 @@ class Search:
         state, size = position.state, int(position.state["size"])
         last = min(limits.depth or DEEPEST, int(state["left"]))
         self.position, self.limits, self.watch = position, limits, watch
-        self.setting = int(state["colour"]), int(state["left"]), last
-        self.boards, self.table = new_record(BOARD, size), np.zeros(1 << table_bits(limits), ENTRY)
-        threats, path = new_record(fours.THREATS, size), np.empty(POINTS // 2 + 2, fours.PATH)
-        failed, history = np.zeros(1 << min(14, table_bits(limits)), np.uint64), np.zeros((2, POINTS), np.int32)
-        self.tools = (threats, path, np.zeros(4, np.int64), failed, history, self.table, watch.stop)
-        self.frames, self.place = np.zeros(PLIES + 1, FRAME), np.zeros(8, np.int64)
-        self.frames["killers"] = -1
-        self.place[DEPTH] = 2 - last % 2
-
-    def fours_first(self) -> tuple[Action, ...] | None:
-        """Return a win by continuous fours, if one is found in a part of the time."""
-        limits, most = self.limits, [ROOT_FOURS]
-        if limits.depth is not None:
-            most.append(250 * limits.depth)
-        if limits.nodes is not None:
-            most.append(max(1, limits.nodes // 4))
-        if limits.seconds is not None:
-            most.append(max(500, int(min(limits.seconds, LONGEST_TIME) * 200_000)))
-        won = begin(self.boards, self.position.states, self.frames, self.tools, self.place, min(most))
-        return fours.winning_line(self.tools[1], self.tools[2]) if won else None
+        self.setting = int(state["colour"]), int(state["left"]), last, nodes_for_fours(limits)
+        self.memory = memory_for(size, table_bits(limits))
+        self.boards, self.frames, self.line = self.memory.boards, self.memory.frames, self.memory.line
+        self.tools = (*self.memory.tools, watch.stop, self.line)
+        self.place = np.zeros(10, np.int64)
+        self.place[LEVEL], self.place[DEPTH] = UNBEGUN, 2 - last % 2
 
     def slice(self) -> int:
         """Return how much work may be done at once; 0 if a limit is reached."""
@@ -293,25 +321,39 @@ class Search:
 
     def found(self, note: str = "") -> Analysis:
         """Return what is known so far."""
-        best, score, depth, nodes = (int(self.place[i]) for i in (BEST, SCORE, REACHED, NODES))
-        out, value = np.zeros(max(1, depth), np.int32), value_of(score)
-        length = int(main_line(self.boards, self.table, self.setting[0], best, out)) if self.place[LEVEL] < 0 else 0
-        line = Line(best, value, nodes, moves=tuple(int(move) for move in out[:length]) or (best,))
+        _, nodes, _, _, _, depth, best, score, length, _ = self.place.tolist()
+        value = value_of(score)
+        line = Line(best, value, nodes, moves=tuple(self.line[:length].tolist()) or (best,))
         return Analysis(best, value, (line,), nodes, depth, False, note)  # some answers were not looked at
+
+    def win(self) -> Analysis:
+        """Return the win by continuous fours that was found."""
+        line = fours.winning_line(self.tools[1], self.tools[2])
+        win = Line(line[0], 1.0, int(self.place[NODES]), moves=line)
+        return Analysis(line[0], 1.0, (win,), win.visits, len(line), True, "wins by continuous fours")
+
+    def go_on(self, budget: int) -> None:
+        """Search for so much work; what is to be looked at first comes before that."""
+        search_on(self.boards, self.position.states, self.frames, self.tools, self.place, self.setting, budget)
 
     def run(self) -> Analysis:
         """Deepen until a limit is reached, the game is decided or there is only one move."""
-        line = self.fours_first()
-        if line is not None:
-            win = Line(line[0], 1.0, int(self.place[NODES]), moves=line)
-            return Analysis(line[0], 1.0, (win,), win.visits, len(line), True, "wins by continuous fours")
         reported = 0
+        limited = self.limits.nodes is not None or self.limits.seconds is not None
+        self.go_on(0 if limited else SLICE)  # with a limit, what is left of it is known after the search for fours
         while not self.place[DONE] and (work := self.slice()):
-            deepen(self.boards, self.frames, self.place, self.tools, self.setting, work)
-            if self.watch.report is not None and self.place[REACHED] > reported:
-                reported = int(self.place[REACHED])
-                self.watch.report(self.found())
+            reported = self.report(reported)
+            self.go_on(work)
+        if self.place[DONE] == WON:
+            return self.win()
+        self.report(reported)
         return self.found("" if self.place[DONE] else "stopped at its limit")
+
+    def report(self, reported: int) -> int:
+        """Report what is known if another depth is done; return the last depth reported."""
+        if self.watch.report is not None and self.place[REACHED] > reported:
+            self.watch.report(self.found())
+        return int(self.place[REACHED])
 
 
 def search(position: Position, limits: Limits, watch: Watch | None = None) -> Analysis:
@@ -326,4 +368,7 @@ def search(position: Position, limits: Limits, watch: Watch | None = None) -> An
     if position.state["left"] == game.points:
         centre = (game.size - 1) // 2 * (game.size + 1)
         return Analysis(centre, 0.0, (Line(centre, 0.0, moves=(centre,)),), 0, 0, False, "the centre of an empty board")
-    return Search(position, limits, watch or Watch(limits.seconds)).run()
+    running = Search(position, limits, watch or Watch(limits.seconds))
+    found = running.run()
+    spare(running.memory)
+    return found

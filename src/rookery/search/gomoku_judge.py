@@ -30,7 +30,8 @@ TEMPO, CLEAR_LEAD, LEAD = 110, 250, 120
 SHALLOW = 3  # plies to go from which on positions far outside the window are not searched
 MARGIN, HOPE = 130, 200  # how far above and below the window that is, for each of those plies
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
-LEVEL, NODES, WORK, DONE, DEPTH, REACHED, BEST, SCORE = range(8)  # what `place` holds, see `gomoku_advanced.deepen`
+# What `place` holds, see `gomoku_advanced.search_on`.
+LEVEL, NODES, WORK, DONE, DEPTH, REACHED, BEST, SCORE, LENGTH, LOWEST = range(10)
 PLIES = 90
 EXTENSION = 2  # plies beyond the depth in which open threes are still answered
 LEAF_FOURS, INNER_FOURS = 10, 40  # nodes of a search for fours
@@ -38,7 +39,7 @@ LEAF_FOURS, INNER_FOURS = 10, 40  # nodes of a search for fours
 ENTRY = np.dtype(
     [("key", np.uint64), ("value", np.int32), ("move", np.int16), ("depth", np.int8), ("bound", np.int8)], align=True
 )
-Tools = Any  # (threats [1], path, place, failed) of the search for fours, history [2, POINTS], table, stop [1]
+Tools = Any  # (threats [1], path, place, failed) of the search for fours, history [2, POINTS], table, stop [1], line
 
 
 # ---- judging a position --------------------------------------------------------------------------

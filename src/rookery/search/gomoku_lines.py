@@ -82,7 +82,8 @@ def empty_record(fields: tuple[Any, ...], size: int) -> np.ndarray:
 
 def new_record(fields: tuple[Any, ...], size: int) -> np.ndarray:
     """Make such a record; shape [1]."""
-    return empty_record(fields, size).copy()
+    empty = empty_record(fields, size)
+    return empty.view(np.uint8).copy().view(empty.dtype)  # bytes are copied faster than fields
 
 
 @njit(cache=True, nogil=True)

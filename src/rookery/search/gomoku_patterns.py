@@ -41,6 +41,10 @@ RANKS = 8
 WEIGHTS = np.array([0, 1, 3, 4, 12, 16, 60, 100])  # of a pattern, in the score of a position
 CROSSING = {IS_TWO_THREES: 25, IS_FOUR_AND_THREE: 40}
 URGENCY = np.array([0, 2, 8, 10, 40, 60, 400, 2000])  # of a pattern, in the order of moves
+CHANGES = (
+    1 + 2 * 8 * DIRECTIONS
+)  # a stone changes the shapes of both colours on eight points in each direction, at most
+LOG = CHANGES + 2 + 2 * RANKS
 MIDDLE = uint64(4)
 NEAR = uint64(0x1FF)
 
@@ -101,10 +105,15 @@ def rank_of(patterns: tuple[int, ...]) -> int:
 
 
 PATTERNS = pattern_table()
+BOTH = PATTERNS | PATTERNS.reshape(256, 256).T.ravel() << 3  # by black and white stones: black's pattern, and white's
 ALL_SHAPES = [patterns[::-1] for patterns in product(range(8), repeat=DIRECTIONS)]
 RANK = np.array([rank_of(patterns) for patterns in ALL_SHAPES], np.int8)
-WEIGHT = np.array([WEIGHTS[list(patterns)].sum() + CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES])
-ORDER = np.array([URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES])
+WEIGHT = np.array(
+    [WEIGHTS[list(patterns)].sum() + CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
+)
+ORDER = np.array(
+    [URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
+)
 
 
 # ---- a board that keeps the shapes ---------------------------------------------------------------
@@ -126,19 +135,23 @@ def count_shape(board: State, colour: int, point: int, sign: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def set_pattern(board: State, colour: int, point: int, direction: int, pattern: int) -> None:
-    """Change one direction of a free point's shape."""
+def set_pattern(board: State, colour: int, point: int, direction: int, pattern: int, log: np.ndarray) -> None:
+    """Change one direction of a free point's shape, and note the shape it had."""
     old = board.shape[colour, point]
     new = (old & ~(7 << 3 * direction)) | (pattern << 3 * direction)
-    if new != old:
-        board.shape[colour, point] = new
+    if new == old:
+        return
+    log[0] += 1
+    log[log[0]] = ((colour * POINTS + point) << 3 * DIRECTIONS) | old
+    board.shape[colour, point] = new
+    board.weight[colour] += WEIGHT[new] - WEIGHT[old]
+    if RANK[new] != RANK[old]:
         board.ranks[colour, RANK[old]] -= 1
         board.ranks[colour, RANK[new]] += 1
-        board.weight[colour] += WEIGHT[new] - WEIGHT[old]
 
 
 @njit(cache=True, nogil=True)
-def look_again(board: State, point: int, direction: int) -> None:
+def look_again(board: State, point: int, direction: int, log: np.ndarray) -> None:
     """Bring the free points near a point up to date in one direction."""
     line, middle = board.line[point, direction], board.shift[point, direction]
     black, white = board.lines[BLACK, direction, line], board.lines[WHITE, direction, line]
@@ -147,31 +160,45 @@ def look_again(board: State, point: int, direction: int) -> None:
         steps = lowest_bit(free) - 4
         free &= free - uint64(1)
         other = point + steps * board.step[direction]
-        ours, theirs = nearest(black, middle + steps), nearest(white, middle + steps)
-        set_pattern(board, BLACK, other, direction, PATTERNS[(ours << uint64(8)) | theirs])
-        set_pattern(board, WHITE, other, direction, PATTERNS[(theirs << uint64(8)) | ours])
+        both = BOTH[(nearest(black, middle + steps) << uint64(8)) | nearest(white, middle + steps)]
+        set_pattern(board, BLACK, other, direction, both & 7, log)
+        set_pattern(board, WHITE, other, direction, both >> 3, log)
 
 
 @njit(cache=True, nogil=True)
-def put(board: State, colour: int, point: int) -> None:
-    """Put a stone on a free point."""
-    count_shape(board, BLACK, point, -1)
-    count_shape(board, WHITE, point, -1)
+def put(board: State, colour: int, point: int, log: np.ndarray) -> None:
+    """Put a stone on a free point.
+
+    log  [LOG]  what `take` needs: how many shapes have changed; for each its colour, point and old shape; from CHANGES
+                on the ranks and weights there were
+    """
+    for side in range(2):
+        log[CHANGES + side] = board.weight[side]
+        for rank in range(RANKS):
+            log[CHANGES + 2 + RANKS * side + rank] = board.ranks[side, rank]
+        count_shape(board, side, point, -1)
     flip_bits(board, colour, point)
     board.key ^= key_of(colour, point)
+    log[0] = 0
     for direction in range(DIRECTIONS):
-        look_again(board, point, direction)
+        look_again(board, point, direction, log)
 
 
 @njit(cache=True, nogil=True)
-def take(board: State, colour: int, point: int) -> None:
-    """Take the last stone away again; the shape its point had is still kept."""
+def take(board: State, colour: int, point: int, log: np.ndarray) -> None:
+    """Take the last stone away again, by what was noted; the shape its point had is still kept."""
     flip_bits(board, colour, point)
     board.key ^= key_of(colour, point)
-    for direction in range(DIRECTIONS):
-        look_again(board, point, direction)
-    count_shape(board, BLACK, point, 1)
-    count_shape(board, WHITE, point, 1)
+    for i in range(1, log[0] + 1):
+        place, shape = log[i] >> 3 * DIRECTIONS, log[i] & (SHAPES - 1)
+        if place < POINTS:
+            board.shape[0, place] = shape
+        else:
+            board.shape[1, place - POINTS] = shape
+    for side in range(2):
+        board.weight[side] = log[CHANGES + side]
+        for rank in range(RANKS):
+            board.ranks[side, rank] = log[CHANGES + 2 + RANKS * side + rank]
 
 
 @njit(cache=True, nogil=True)
@@ -185,7 +212,8 @@ def lay(board: State, state: State) -> None:
             line, bit = board.line[point, direction], board.shift[point, direction]
             black = nearest(board.lines[BLACK, direction, line], bit)
             white = nearest(board.lines[WHITE, direction, line], bit)
-            board.shape[BLACK, point] |= PATTERNS[(black << uint64(8)) | white] << 3 * direction
-            board.shape[WHITE, point] |= PATTERNS[(white << uint64(8)) | black] << 3 * direction
+            both = BOTH[(black << uint64(8)) | white]
+            board.shape[BLACK, point] |= (both & 7) << 3 * direction
+            board.shape[WHITE, point] |= (both >> 3) << 3 * direction
         count_shape(board, BLACK, point, 1)
         count_shape(board, WHITE, point, 1)

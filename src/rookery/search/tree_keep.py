@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int32, njit
+from numba import int32
 
 from rookery.games.rules import over, play
+from rookery.search.inner import inner
 from rookery.search.lanes import lane_sync
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import FULL, OVER, SEARCHING, Tree
 from rookery.search.tree_settings import LC0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clear(t: Tree) -> None:
     """Forget a tree; the next simulation looks at its root."""
     tree = t.tree
@@ -21,7 +22,7 @@ def clear(t: Tree) -> None:
     at(t.nodes, 0).visits, at(t.nodes, 0).count, at(t.nodes, 0).proof = int32(0), int32(0), 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def full(t: Tree) -> bool:
     """Tell whether the pools might not hold another batch of leaves."""
     tree, options = t.tree, t.options
@@ -29,7 +30,7 @@ def full(t: Tree) -> bool:
     return bool(tree.edges + lists * options.most_legal > options.edges or tree.nodes + options.leaves > options.nodes)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def begin(t: Tree, budget: int) -> None:
     """Begin a search of so many simulations from the tree's root, keeping what is known of it."""
     tree = t.tree
@@ -44,7 +45,7 @@ def begin(t: Tree, budget: int) -> None:
         tree.status = int32(FULL)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def number_kept(t: Tree, root: int, lane: int, width: int) -> None:
     """Give the nodes below a new root, and it, their new numbers; -1 to all others. Children lie behind parents."""
     total = int(t.tree.nodes)
@@ -68,7 +69,7 @@ def number_kept(t: Tree, root: int, lane: int, width: int) -> None:
             lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def shift_edges(t: Tree, source: int, target: int, count: int, lane: int, width: int) -> None:
     """Copy edges towards the front, where they may overlap themselves, with their children's new numbers."""
     for base in range(0, count, width):
@@ -85,7 +86,7 @@ def shift_edges(t: Tree, source: int, target: int, count: int, lane: int, width:
         lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def compact(t: Tree, root: int, lane: int, width: int) -> None:
     """Shift the subtree of a node to the front of the pools."""
     number_kept(t, root, lane, width)
@@ -110,7 +111,7 @@ def compact(t: Tree, root: int, lane: int, width: int) -> None:
     lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def play_on(t: Tree, action: int, keep: Any, lane: int, width: int) -> None:
     """Play a legal action at the root and keep its subtree, or nothing."""
     root, child = at(t.nodes, 0), -1

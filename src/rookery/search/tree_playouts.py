@@ -6,16 +6,17 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import float32, int32, int64, njit
+from numba import float32, int32, int64
 
 from rookery.games.rng import number
 from rookery.games.rules import State, legal, mover, over, payoff, play
+from rookery.search.inner import inner
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import STUCK, Tree
 from rookery.search.tree_root import PLAYOUT, tree_key
 
 
-@njit(cache=True, nogil=True)
+@inner
 def play_out(state: State, moves: np.ndarray, key: Any, counter: int, seat: int) -> float:
     """Play to the end with random moves, with the numbers of a key from `counter` on; return a seat's result.
 
@@ -31,7 +32,7 @@ def play_out(state: State, moves: np.ndarray, key: Any, counter: int, seat: int)
     return payoff(state, seat)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def judge_by_playouts(t: Tree, playouts: int, longest: int, scratch: State, moves: Any, stop: Any) -> bool:
     """Write the mean result of random playouts from each leaf under way, for its mover.
 

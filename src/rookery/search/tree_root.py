@@ -18,24 +18,24 @@ from numba import float32, int32, int64, njit, uint64
 
 from rookery.games.bits import Word
 from rookery.games.rng import number, random_bits
+from rookery.search.inner import inner
 from rookery.search.lanes import lane_argmax, lane_sum, lane_sync
 from rookery.search.records import at
 from rookery.search.tree_arrays import DECIDED, Single, Tree
 
-LOW = float32(-1e30)
 NOISE, CHOICE, PLAYOUT = range(3)  # what random numbers are for
 PURPOSES = 4
 ATTEMPTS = 64  # random numbers set aside for one draw from a gamma distribution
 
 
-@njit(cache=True, nogil=True)
+@inner
 def tree_key(t: Tree, purpose: int) -> Word:
     """Return the key of a tree's random numbers for one purpose: others in each search of a game."""
     tree = t.tree
     return random_bits(t.options.seed, tree.stream, int64(tree.search) * PURPOSES + purpose)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fraction(word: Word) -> float:
     """Turn 64 random bits into a number in (0, 1)."""
     return (float(word >> uint64(12)) + 0.5) / 4503599627370496.0
@@ -62,7 +62,7 @@ def gamma_draw(alpha: float, key: Word, counter: int) -> float:
     return drawn
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_dirichlet(t: Tree, lane: int, width: int) -> None:
     """Mix Dirichlet noise into the root's priors."""
     root, options, key = at(t.nodes, 0), t.options, tree_key(t, NOISE)
@@ -77,7 +77,7 @@ def add_dirichlet(t: Tree, lane: int, width: int) -> None:
     lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_gumbel(t: Tree, lane: int, width: int) -> None:
     """Draw noise + logit of every root move."""
     root, options, key = at(t.nodes, 0), t.options, tree_key(t, NOISE)
@@ -88,7 +88,7 @@ def add_gumbel(t: Tree, lane: int, width: int) -> None:
     lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def prepare_root(t: Tree, lane: int, width: int) -> None:
     """Draw the noise of a search, once its root has edges."""
     root, options = at(t.nodes, 0), t.options
@@ -130,13 +130,13 @@ def considered_visits(moves: int, simulations: int, i: int) -> int:
         moves = max(2, moves // 2)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def value_weight(options: Any, most: int) -> Single:
     """Return what a Q in [0, 1] is multiplied with beside a logit."""
     return (options.value_visits + float32(most)) * options.value_scale
 
 
-@njit(cache=True, nogil=True)
+@inner
 def most_visits(t: Tree) -> int:
     """Return the visits of the most visited root move."""
     root, most = at(t.nodes, 0), int32(0)
@@ -145,22 +145,25 @@ def most_visits(t: Tree) -> int:
     return int(most)
 
 
-@njit(cache=True, nogil=True)
-def gumbel_score(t: Tree, e: int, weight: Single) -> Single:
-    """Return noise + logit + weighted Q of a root move; an unvisited one has the root's own value as Q."""
+@inner
+def gumbel_score(t: Tree, e: int, weight: Single) -> float:
+    """Return noise + logit + weighted Q of a root move; an unvisited one has the root's own value as Q.
+
+    In double precision, so that a card, which rounds a product and a sum at once, ranks moves as a CPU does.
+    """
     root, edge = at(t.nodes, 0), at(t.edges, e)
     mean = edge.mean if edge.visits > 0 else root.value
-    return at(t.gumbels, e - root.first).x + weight * ((mean + float32(1)) / float32(2))
+    return float(at(t.gumbels, e - root.first).x) + float(weight) * ((float(mean) + 1.0) / 2.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gumbel_edge(t: Tree, lane: int, width: int) -> int:
     """Return the root move of the next simulation by sequential halving."""
     root, tree, options = at(t.nodes, 0), t.tree, t.options
     considered = min(options.gumbel, root.count)
     visits = considered_visits(considered, tree.budget, tree.made + tree.gathered)
     weight = value_weight(options, visits)  # the same for a whole round, so a round's order is settled at its start
-    best, chosen = LOW, int32(root.first + root.count)
+    best, chosen = -1e300, int32(root.first + root.count)
     for e in range(root.first + lane, root.first + root.count, width):
         score = gumbel_score(t, e, weight)
         if at(t.edges, e).visits == visits and score > best:
@@ -174,7 +177,7 @@ def gumbel_edge(t: Tree, lane: int, width: int) -> int:
     return int(chosen)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def completed_value(t: Tree) -> float:
     """Return what unvisited root moves are worth: the root's value mixed with the visited moves' means by prior."""
     root = at(t.nodes, 0)
@@ -190,7 +193,7 @@ def completed_value(t: Tree) -> float:
     return (float(root.value) + visits * weighted / max(mass, 1e-30)) / (1.0 + visits)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def improved_policy(t: Tree, out: Any) -> None:
     """Write softmax(logit + weighted completed Q) of every root move, what Gumbel search teaches a network."""
     root, completed = at(t.nodes, 0), completed_value(t)
@@ -212,7 +215,7 @@ def improved_policy(t: Tree, out: Any) -> None:
 # ---- the end and the choice ----------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def draws(t: Tree) -> bool:
     """Tell whether the move is drawn by temperature: not once a win is proven, nor before a move was visited."""
     options, root = t.options, at(t.nodes, 0)
@@ -220,7 +223,7 @@ def draws(t: Tree) -> bool:
     return bool(by_temperature and t.tree.ply < options.temperature_plies and root.proof <= 0 and root.visits > 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def decided(t: Tree) -> None:
     """End a search whose move can no longer change: proven, alone, or too far ahead.
 
@@ -243,7 +246,7 @@ def decided(t: Tree) -> None:
         tree.status = DECIDED
 
 
-@njit(cache=True, nogil=True)
+@inner
 def better(t: Tree, e: int, best: int, weight: Single) -> bool:
     """Tell whether a root move is to be preferred: proven wins first, proven losses last, then the most visits.
 
@@ -261,7 +264,7 @@ def better(t: Tree, e: int, best: int, weight: Single) -> bool:
     return bool(this.prior > other.prior)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def best_edge(t: Tree) -> int:
     """Return the root's preferred edge."""
     root = at(t.nodes, 0)
@@ -273,26 +276,36 @@ def best_edge(t: Tree) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner
+def draw_weight(t: Tree, e: int, most: int) -> float:
+    """Return the weight of a root move in the draw: none if it was not visited, or is proven to lose and others not."""
+    edge, power = at(t.edges, e), 1.0 / float(t.options.temperature)
+    if edge.visits == 0 or (t.options.prove and at(t.edges, e).proof < 0 and at(t.nodes, 0).proof == 0):
+        return 0.0
+    return float((float(edge.visits) / float(most)) ** power)
+
+
+@inner
 def drawn_edge(t: Tree) -> int:
     """Return a root edge drawn in proportion to visits ^ (1 / temperature)."""
-    root, power = at(t.nodes, 0), 1.0 / float(t.options.temperature)
-    most = float(max(1, most_visits(t)))
-    total = 0.0
+    root, most, total = at(t.nodes, 0), most_visits(t), 0.0
     for e in range(root.first, root.first + root.count):
-        total += (float(at(t.edges, e).visits) / most) ** power
+        total += draw_weight(t, e, most)
+    if total == 0.0:  # all that was visited loses
+        return best_edge(t)
     left = total * fraction(number(tree_key(t, CHOICE), 0))
     last = int(root.first)
     for e in range(root.first, root.first + root.count):
-        if at(t.edges, e).visits > 0:
+        weight = draw_weight(t, e, most)
+        if weight > 0.0:
             last = e
-            left -= (float(at(t.edges, e).visits) / most) ** power
+            left -= weight
             if left <= 0.0:
                 break
     return last
 
 
-@njit(cache=True, nogil=True)
+@inner
 def choose(t: Tree) -> int:
     """Choose the move of a finished search and return its edge; one lane is enough."""
     t.tree.chosen = int32(drawn_edge(t) if draws(t) else best_edge(t))

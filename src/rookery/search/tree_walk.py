@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import float32, int32, njit
+from numba import float32, int32
 
 from rookery.games.rules import legal, mover, observe, over, payoff, play
-from rookery.search.lanes import lane_argmax, lane_max, lane_sum, lane_sync, lanes_legal
+from rookery.search.inner import inner
+from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
 from rookery.search.tree_keep import full
@@ -30,7 +31,7 @@ HIGH = float32(1e30)
 # ---- down ----------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def exploration(options: Any, visits: int) -> Single:
     """Return the factor of prior / (1 + visits) at a node with so many visits, its own evaluation included."""
     c = options.c
@@ -40,7 +41,7 @@ def exploration(options: Any, visits: int) -> Single:
     return c * math.sqrt(float32(max(visits - 1, 1)))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def worst_mean(t: Tree, node: Any, lane: int, width: int) -> Single:
     """Return the lowest mean of a node's visited moves, on every lane; above all means if there are none."""
     worst = HIGH
@@ -51,7 +52,7 @@ def worst_mean(t: Tree, node: Any, lane: int, width: int) -> Single:
     return -lane_max(-worst)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def first_urgency(t: Tree, node: Any, lane: int, width: int) -> Single:
     """Return what an unvisited move of a node is taken to be worth, on every lane."""
     if t.options.urgency == PARENT:
@@ -64,7 +65,7 @@ def first_urgency(t: Tree, node: Any, lane: int, width: int) -> Single:
     return reduced
 
 
-@njit(cache=True, nogil=True)
+@inner
 def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
     """Return the edge of a node to follow: the highest score, on a tie the lowest edge."""
     node, options = at(t.nodes, n), t.options
@@ -86,22 +87,22 @@ def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
     return int(chosen)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def mark(t: Tree, n: int, e: int, by: int) -> None:
     """Count a leaf under way, or take it back, at a node and one of its edges."""
     at(t.nodes, n).visits += int32(by)
     at(t.edges, e).visits += int32(by)
 
 
-@njit(cache=True, nogil=True)
-def unmark(t: Tree, row: int, depth: int) -> None:
-    """Take back the marks along a path."""
+@inner
+def unmark(t: Tree, row: int, depth: int, lane: int, width: int) -> None:
+    """Take back the marks along a path, each lane at its own depths: no node is touched by two."""
     path = at(t.path, row * t.options.depth)
-    for k in range(depth):
+    for k in range(lane, depth, width):
         mark(t, at(path, k).node, at(path, k).edge, -1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def follow(t: Tree, row: int, depth: int, n: int, e: int) -> None:
     """Play an edge's action on the leaf's state, and mark the way."""
     mark(t, n, e, 1)
@@ -110,7 +111,7 @@ def follow(t: Tree, row: int, depth: int, n: int, e: int) -> None:
     play(at(t.leaves, row), int(at(t.edges, e).action))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     """Walk to a leaf and leave its position in `at(t.leaves, row)`; False if it is under way already."""
     copy_record(at(t.leaves, row), t.root, lane, width)
@@ -133,14 +134,14 @@ def descend(t: Tree, row: int, lane: int, width: int) -> bool:
         slot.depth, slot.node, slot.edge = int32(depth), int32(n), int32(e)
         slot.over = int32(over(at(t.leaves, row)))
         if child == UNDER_WAY:
-            unmark(t, row, depth)
+            unmark(t, row, depth, 0, 1)
         elif child == NONE:
             at(t.edges, e).child = int32(UNDER_WAY)
     lane_sync()
     return child != UNDER_WAY
 
 
-@njit(cache=True, nogil=True)
+@inner
 def gather(t: Tree, lane: int, width: int) -> None:
     """Walk to as many leaves as there are slots, simulations left, and different leaves to be found."""
     tree, options = t.tree, t.options
@@ -159,7 +160,7 @@ def gather(t: Tree, lane: int, width: int) -> None:
         lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int, width: int) -> None:
     """Write the observations of a tree's leaves into rows first, first + 1, ...; nothing where the game is over."""
     for row in range(t.tree.gathered):
@@ -168,12 +169,12 @@ def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int,
                 observations[first + row, i] = observe(at(t.leaves, row), kind, i)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def forget(t: Tree) -> None:
     """Take back the leaves under way of a tree, as if they had never been reached; one lane is enough."""
     for row in range(t.tree.gathered):
         slot = at(t.slots, row)
-        unmark(t, row, slot.depth)
+        unmark(t, row, slot.depth, 0, 1)
         if slot.edge >= 0 and at(t.edges, slot.edge).child == UNDER_WAY:
             at(t.edges, slot.edge).child = int32(NONE)
     t.tree.gathered = int32(0)
@@ -182,7 +183,7 @@ def forget(t: Tree) -> None:
 # ---- edges ---------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def list_moves(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
     """Write the legal actions of a leaf and return how many, on every lane."""
     if t.options.in_lanes:
@@ -193,7 +194,7 @@ def list_moves(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
     return int(t.tree.chosen)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_edges(t: Tree, row: int, first: int, count: int, moves: Any, lane: int, width: int) -> Single:
     """Make edges for the legal moves with the evaluator's number of each; return the largest number."""
     top, given = LOW, at(t.logits, row * t.options.actions)
@@ -206,7 +207,7 @@ def new_edges(t: Tree, row: int, first: int, count: int, moves: Any, lane: int, 
     return lane_max(top)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def give_priors(t: Tree, first: int, count: int, top: Single, lane: int, width: int) -> None:
     """Turn the evaluator's numbers into priors: the softmax of logits, or each one's share of the weights."""
     mass = float32(0)
@@ -222,7 +223,7 @@ def give_priors(t: Tree, first: int, count: int, top: Single, lane: int, width: 
     lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sort_by_prior(t: Tree, first: int, count: int, lane: int, width: int) -> None:
     """Put new edges into order of falling prior, equal ones in order of action; the room behind them is scratch."""
     for e in range(first + lane, first + count, width):
@@ -240,7 +241,7 @@ def sort_by_prior(t: Tree, first: int, count: int, lane: int, width: int) -> Non
     lane_sync()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def new_node(t: Tree, row: int, n: int, value: Single) -> None:
     """Make the node of a leaf, so far without edges: its seat and value."""
     node, slot, state = at(t.nodes, n), at(t.slots, row), at(t.leaves, row)
@@ -257,7 +258,7 @@ def new_node(t: Tree, row: int, n: int, value: Single) -> None:
     node.value = value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def expand(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
     """Make the leaf's node and, unless the game is over, its edges; return the node. Known nodes stay as they are."""
     slot, tree = at(t.slots, row), t.tree
@@ -290,7 +291,7 @@ def expand(t: Tree, row: int, moves: Any, lane: int, width: int) -> int:
 # ---- up ------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@inner
 def settle(t: Tree, n: int, e: int, child: int) -> None:
     """Carry a proof from a child to an edge, and to the node if it wins or all its moves lose."""
     node, below = at(t.nodes, n), at(t.nodes, child)
@@ -305,7 +306,7 @@ def settle(t: Tree, n: int, e: int, child: int) -> None:
     node.proof = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_value(t: Tree, n: int, value: Single) -> None:
     """Let a value, seen by a node's mover, enter the node's statistics."""
     node = at(t.nodes, n)
@@ -313,31 +314,61 @@ def count_value(t: Tree, n: int, value: Single) -> None:
     node.mean = node.mean + (value - node.mean) / float32(node.visits)
 
 
-@njit(cache=True, nogil=True)
-def carry_up(t: Tree, row: int, leaf: int) -> None:
-    """Carry a leaf's value to the root. It changes sign when the team changes, and is discounted then."""
-    options, value = t.options, at(t.nodes, leaf).value
-    team = options.teams[at(t.nodes, leaf).seat]
-    count_value(t, leaf, value)
-    child, path = leaf, at(t.path, row * options.depth)
+@inner
+def count_step(t: Tree, n: int, e: int, value: Single) -> None:
+    """Let a value, seen by a node's mover, enter the statistics of the node and of the edge that was followed."""
+    node, edge = at(t.nodes, n), at(t.edges, e)
+    if edge.visits == 0:
+        node.mass += edge.prior
+        edge.mean = value
+    edge.visits += int32(1)
+    edge.mean = edge.mean + (value - edge.mean) / float32(edge.visits)
+    count_value(t, n, value)
+
+
+@inner
+def turned(value: Single, discount: Single, turns: int) -> Single:
+    """Return a value as the other team sees it, discounted, as often as the team changed."""
+    for _ in range(turns):
+        value = -(discount * value)
+    return value
+
+
+@inner
+def carry_up(t: Tree, row: int, leaf: int, lane: int, width: int) -> None:
+    """Carry a leaf's value to the root, each lane to its own depths. It turns whenever the team to move changes."""
+    options, path, depth = t.options, at(t.path, row * t.options.depth), int(at(t.slots, row).depth)
+    value = at(t.nodes, leaf).value
+    if lane == 0:
+        count_value(t, leaf, value)
+    for part in range((depth + width - 1) // width - 1, -1, -1):
+        k = part * width + lane
+        changed = False
+        if k < depth:
+            below = at(path, k + 1).node if k + 1 < depth else int32(leaf)
+            seat, next_seat = at(t.nodes, at(path, k).node).seat, at(t.nodes, below).seat
+            changed = options.teams[seat] != options.teams[next_seat]
+        turns, nearer_root = lane_count(changed), lane_rank(changed, lane)
+        if k < depth:
+            here = turned(value, options.discount, turns - nearer_root)
+            count_step(t, int(at(path, k).node), int(at(path, k).edge), here)
+        value = turned(value, options.discount, turns)
+
+
+@inner
+def carry_proof(t: Tree, row: int, leaf: int) -> None:
+    """Carry the proof of a leaf as far up as it decides something; one lane is enough."""
+    child, path = leaf, at(t.path, row * t.options.depth)
     for k in range(at(t.slots, row).depth - 1, -1, -1):
+        if at(t.nodes, child).proof == 0:
+            break
         n, e = int(at(path, k).node), int(at(path, k).edge)
-        node, edge = at(t.nodes, n), at(t.edges, e)
-        if options.teams[node.seat] != team:
-            team = options.teams[node.seat]
-            value = -(options.discount * value)
-        if edge.visits == 0:
-            node.mass += edge.prior
-            edge.mean = value
-        edge.visits += int32(1)
-        edge.mean = edge.mean + (value - edge.mean) / float32(edge.visits)
-        if options.prove and at(t.nodes, child).proof != 0 and at(t.edges, e).proof == 0:
+        if at(t.edges, e).proof == 0:
             settle(t, n, e, child)
-        count_value(t, n, value)
         child = n
 
 
-@njit(cache=True, nogil=True)
+@inner
 def note_status(t: Tree) -> None:
     """Note whether the search of a tree has ended, and why."""
     tree, options = t.tree, t.options
@@ -351,21 +382,23 @@ def note_status(t: Tree) -> None:
         decided(t)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def back_up(t: Tree, moves: Any, lane: int, width: int) -> None:
     """Take in the evaluator's answers for the leaves under way; `moves` is room for a legal list."""
     tree, gathered = t.tree, int(t.tree.gathered)
     if gathered == 0:
         return
     lane_sync()
-    if lane == 0:
-        for row in range(gathered):
-            unmark(t, row, at(t.slots, row).depth)
+    for row in range(gathered):
+        unmark(t, row, at(t.slots, row).depth, lane, width)
     lane_sync()
     for row in range(gathered):
         n = expand(t, row, moves, lane, width)
+        carry_up(t, row, n, lane, width)
+        lane_sync()
         if lane == 0:
-            carry_up(t, row, n)
+            if t.options.prove:
+                carry_proof(t, row, n)
             tree.made += int32(1 if at(t.slots, row).depth > 0 else 0)
         lane_sync()
     if lane == 0:

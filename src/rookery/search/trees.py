@@ -25,6 +25,7 @@ from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
 from rookery.games.rules import State
 from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator, take_answers
 from rookery.search.records import at, prefetch
 from rookery.search.threads import on_threads
@@ -63,6 +64,7 @@ def search_alone(
     a: Arrays, first: int, last: int, most: int, playouts: int, longest: int, scratch: State, moves: Any, stop: Any
 ) -> None:
     """Search trees first..last-1, each for at most `most` rounds, by playouts alone; 0 playouts judge all as even."""
+    a, moves = borrowed(a), borrowed(moves)
     for b in range(first, last):
         t = tree_of(a, b)
         for _ in range(most):
@@ -96,7 +98,7 @@ def prefetch_path(a: Arrays, b: int, last: int) -> None:
 @njit(cache=True, nogil=True)
 def step(a: Arrays, first: int, last: int, kind: int, observations: Any, moves: Any) -> int:
     """Take in the answers for the leaves under way, gather the next ones; return how many trees still search."""
-    searching = 0
+    a, observations, moves, searching = borrowed(a), borrowed(observations), borrowed(moves), 0
     for b in range(first, last):
         prefetch_path(a, b + AHEAD, last)
         t = tree_of(a, b)
@@ -111,6 +113,7 @@ def step(a: Arrays, first: int, last: int, kind: int, observations: Any, moves: 
 @njit(cache=True, nogil=True)
 def begin_all(a: Arrays, budgets: Any, forget_all: bool) -> None:
     """Begin a search in every tree, from nothing or from what is known."""
+    a = borrowed(a)
     for b in range(a.trees.shape[0]):
         t = tree_of(a, b)
         if forget_all:

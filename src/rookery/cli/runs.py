@@ -1,0 +1,273 @@
+"""Commands on runs: what there is, how they compare, how far one is, and clearing up."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+from typer.core import TyperGroup
+
+from rookery.cli.shared import JsonOption, app, print_json
+from rookery.errors import BadInput
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from rookery.learn.summaries import Look, Summary
+
+RunArgument = Annotated[str, Argument(metavar="RUN", help="folder of a run, or its name under ./runs")]
+YesOption = Annotated[bool, Option("--yes", "-y", help="do not ask")]
+
+
+class ListedByDefault(TyperGroup):
+    """Lists runs unless another command is named: `rookery runs`, `rookery runs FOLDER`, `rookery runs compare A B`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command in that was left out."""
+        named = bool(args) and (args[0] in self.commands or args[0] == "--help")
+        return super().parse_args(ctx, args if named else ["list", *args])
+
+
+runs = typer.Typer(
+    cls=ListedByDefault, help="List runs, compare them, clear them up. Without a command: list.", no_args_is_help=False
+)
+app.add_typer(runs, name="runs")
+
+
+@runs.command("list")
+def list_runs(
+    folders: Annotated[list[Path] | None, Argument(metavar="FOLDER", help="where to look; ./runs if not given")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List runs: how far, how good and how old they are.
+
+    rookery runs
+
+    rookery runs list experiments/ --json
+    """
+    from rookery.learn.runs import find_runs
+    from rookery.learn.summaries import summarise, summary_facts
+    from rookery.terminal import err, out
+
+    for folder in folders or ():
+        if not folder.is_dir():
+            raise BadInput(f"{folder} is no folder")
+    found = [summarise(path) for path in find_runs(folders or [Path("runs")])]
+    if as_json:
+        print_json([summary_facts(summary) for summary in found])
+    elif found:
+        out.print(summary_table(found))
+    else:
+        where = ", ".join(map(str, folders or [Path("runs")]))
+        err.print(f"there are no runs in {where}; `rookery train` makes one", markup=False)
+
+
+@runs.command()
+def compare(
+    chosen: Annotated[list[str], Argument(metavar="RUN...", help="folders of runs, or names under ./runs")],
+    figure: Annotated[Path, Option(metavar="FILE", help="where the curves are drawn, as PNG")] = Path("comparison.png"),
+    as_json: JsonOption = False,
+) -> None:
+    """Compare runs: a table, the settings in which they differ, and a figure of their curves.
+
+    rookery runs compare pylos_v4 pylos_v5 --figure ladder.png
+    """
+    from rich.table import Table
+
+    from rookery.learn.runs import run_folder
+    from rookery.learn.summaries import differing_settings, draw_curves, summarise, summary_facts
+    from rookery.terminal import out
+
+    folders = [run_folder(text) for text in chosen]
+    found, differences = [summarise(folder) for folder in folders], differing_settings(folders)
+    draw_curves(folders, figure)
+    if as_json:
+        runs_facts = [summary_facts(summary) for summary in found]
+        print_json({"runs": runs_facts, "differing settings": differences, "figure": str(figure)})
+        return
+    out.print(summary_table(found))
+    if differences:
+        table = Table("setting", *(summary.name for summary in found), box=None, pad_edge=False)
+        for key, row in differences.items():
+            table.add_row(key, *row)
+        out.print()
+        out.print(table)
+    out.print(f"\ncurves: {figure}", markup=False, soft_wrap=True)
+
+
+@runs.command()
+def prune(
+    run: RunArgument,
+    last: Annotated[int | None, Option(min=1, help="newest checkpoints to keep; as the run's settings say")] = None,
+    every: Annotated[int | None, Option(min=0, help="keep the first of every so many games; 0: none")] = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove the checkpoints of a run that its retention rule does not keep; ratings stay.
+
+    The first, the newest and the best are always kept.
+
+    rookery runs prune pylos_v5
+
+    rookery runs prune runs/pylos_v5 --last 1 --every 100000 --yes
+    """
+    from rookery.learn.manifest import superfluous
+    from rookery.learn.runs import Run, run_folder
+    from rookery.learn.sections import KeepSettings
+    from rookery.terminal import err
+
+    opened = Run.open(run_folder(run))
+    rule = opened.settings.checkpoints.keep
+    rule = KeepSettings(last=rule.last if last is None else last, every=rule.every if every is None else every)
+    gone = [entry["file"] for entry in superfluous(opened.manifest, rule)]
+    sizes = [path.stat().st_size for name in gone if (path := opened.folder / name).exists()]
+    told = f"{len(gone)} of {len(opened.checkpoints)} checkpoints of {opened.folder}, {sum(sizes) / 1e6:.1f} MB"
+    if gone and not yes:
+        typer.confirm(f"Remove {told}?", abort=True, err=True)
+    removed = opened.prune(rule)
+    if as_json:
+        print_json({"run": str(opened.folder), "removed": removed, "megabytes": round(sum(sizes) / 1e6, 3)})
+    else:
+        err.print(f"removed {told}", markup=False, soft_wrap=True)
+
+
+@runs.command()
+def rm(
+    chosen: Annotated[list[str], Argument(metavar="RUN...", help="folders of runs, or names under ./runs")],
+    yes: YesOption = False,
+) -> None:
+    """Delete runs, with all that is in their folders. Refuses what is no run, and one that is being trained.
+
+    rookery runs rm pylos_quick
+
+    rookery runs rm runs/old runs/older --yes
+    """
+    from rookery.learn.runs import being_trained, remove_run, run_folder
+    from rookery.learn.summaries import summarise
+    from rookery.terminal import err
+
+    folders = list(dict.fromkeys(run_folder(text) for text in chosen))
+    for folder in folders:
+        if being_trained(folder):
+            raise BadInput(f"{folder} is being trained; end that first")
+    for folder in folders:
+        about = summarise(folder)
+        told = (
+            f"{folder}: {about.game}, {about.games:,} games, {about.checkpoints} checkpoints, {about.megabytes:.1f} MB"
+        )
+        if not yes and not typer.confirm(f"Delete {told}?", err=True):
+            continue
+        remove_run(folder)
+        err.print(f"deleted {told}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def watch(
+    run: RunArgument,
+    every: Annotated[float, Option(min=0.05, help="seconds between looks")] = 1.0,
+    as_json: Annotated[bool, Option("--json", help="print a line of JSON for each change")] = False,
+) -> None:
+    """Show how far a run is, live, until it is complete or nobody trains it any more.
+
+    In a terminal the figures change in place; elsewhere there is a line for each change.
+
+    rookery watch pylos_v5
+
+    rookery watch runs/pylos_v5 --every 10 --json >> progress.jsonl
+    """
+    import json
+
+    from rich.live import Live
+
+    from rookery.learn.runs import run_folder
+    from rookery.learn.summaries import looks
+    from rookery.terminal import err, out
+
+    folder, look = run_folder(run), None
+    if as_json or not out.is_terminal:
+        for look in looks(folder, every):
+            line = json.dumps(look.progress | {"status": look.status}) if as_json else progress_line(look)
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+    else:
+        with Live(console=out, auto_refresh=False) as live:
+            for look in looks(folder, every):
+                live.update(progress_picture(folder, look), refresh=True)
+    if look is not None and look.status != "complete":
+        err.print(f"nobody trains {folder}; `rookery resume {folder}` goes on", markup=False, soft_wrap=True)
+        raise typer.Exit(1)
+
+
+# ---- how they look -------------------------------------------------------------------------------
+
+
+def summary_table(found: list[Summary]) -> Table:
+    """Lay out runs in a table."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in ("run", "status", "game"):
+        table.add_column(name)
+    for name in ("games", "value loss", "policy loss", "Elo", "saved", "MB", "age"):
+        table.add_column(name, justify="right")
+    for run in found:
+        games = f"{run.games:,}" + (f" of {run.planned:,}" if run.planned else "")
+        losses = (number(run.value_loss, 4), number(run.policy_loss, 4), number(run.elo, 0))
+        sizes = (str(run.checkpoints), f"{run.megabytes:,.1f}", duration(run.age_seconds))
+        table.add_row(run.name, run.status, run.note or run.game, games, *losses, *sizes)
+    return table
+
+
+def number(value: Any, digits: int) -> str:
+    """Write a figure, or a dash where there is none."""
+    return f"{value:,.{digits}f}" if isinstance(value, int | float) else "-"
+
+
+def duration(seconds: Any) -> str:
+    """Write a time span in its two largest units."""
+    if not isinstance(seconds, int | float):
+        return "-"
+    left, parts = int(max(seconds, 0)), []
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        if left >= length or unit == "s":
+            parts.append(f"{left // length}{unit}")
+            left %= length
+    return " ".join(parts[:2])
+
+
+def progress_line(look: Look) -> str:
+    """Write how far a run is on one line."""
+    told = look.progress
+    return (
+        f"{look.status:11s} {number(told.get('current_game'), 0):>9s} of {number(told.get('total_games'), 0)} games "
+        f"{number(told.get('percent'), 1):>5s} %  value loss {number(told.get('value_loss'), 4)}  "
+        f"policy loss {number(told.get('policy_loss'), 4)}  {number(told.get('games_per_second'), 2)} games/s  "
+        f"left {duration(told.get('eta_seconds'))}"
+    )
+
+
+def progress_picture(folder: Path, look: Look) -> RenderableType:
+    """Draw how far a run is: a bar, the figures of the progress file, the newest checkpoint and figures."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    told, rows = look.progress, Table(box=None, show_header=False, pad_edge=False)
+    for name in ("value_loss", "policy_loss", "games_per_second"):
+        rows.add_row(name.replace("_", " "), number(told.get(name), 4))
+    rows.add_row("elapsed", duration(told.get("elapsed_seconds")))
+    rows.add_row("left", duration(told.get("eta_seconds")))
+    if look.checkpoint:
+        elo = f", Elo {number(look.checkpoint.get('elo'), 0)}" if "elo" in look.checkpoint else ""
+        rows.add_row("checkpoint", f"{look.checkpoint['file']}, {look.checkpoint.get('label', '')}{elo}")
+    for name, value in look.figures.items():
+        rows.add_row(Text(name, style="dim"), number(value, 4))
+    games = f"{number(told.get('current_game'), 0)} of {number(told.get('total_games'), 0)} games"
+    head = Text(f"{folder}  {look.status}  {games}  {number(told.get('percent'), 1)} %")
+    bar = ProgressBar(total=max(1, told.get("total_games") or 1), completed=told.get("current_game") or 0, width=60)
+    return Group(head, bar, rows)

@@ -1,0 +1,1 @@
+"""From play to a better network."""

@@ -1,0 +1,227 @@
+"""The loop of a run: play, learn, save, until all games are played.
+
+Each turn of the loop makes one move in all games, then the gradient steps that the finished games make due, then new
+weights play. Nothing runs beside anything else, so a run is a function of its settings: killed and resumed on a CPU
+with as many threads, it ends with the same weights. On a card sums may differ in their last bits.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from rookery.arena.evaluator import NetworkEvaluator, chosen_device
+from rookery.games.game import Game
+from rookery.learn.losses import Losses
+from rookery.learn.replay import Replay
+from rookery.learn.runs import Run
+from rookery.learn.selfplay import Finished, SelfPlay
+from rookery.learn.settings import RunSettings, network_values
+from rookery.learn.snapshots import Snapshot
+from rookery.learn.tracking import Tracker
+from rookery.learn.trainer import Trainer
+from rookery.nets.configs import read_config
+from rookery.nets.files import About, save_network
+from rookery.nets.folded import fold
+from rookery.nets.network import Network
+from rookery.nets.residual import build
+
+REPORT = 1.0  # seconds between two lines of figures
+
+
+class OnProcessor:
+    """Self-play by a CPU's threads."""
+
+    def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
+        device = "mps" if replay.device.type == "mps" else "cpu"
+        self.evaluator = NetworkEvaluator(
+            network, replay.kind, device=device, batch=settings.selfplay.at_once * settings.selfplay.leaves
+        )
+        self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
+
+    def update(self, network: Network) -> None:
+        """Play with new weights."""
+        self.evaluator.update(network)
+
+    def round(self) -> Finished:
+        """Make one move in all games."""
+        return self.play.round(self.evaluator)
+
+
+class OnCard:
+    """Self-play on a card."""
+
+    def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
+        from rookery.learn.selfplay_cuda import SelfPlayOnCard, judged_by
+
+        self.folded = fold(network, "cuda", torch.bfloat16)
+        self.play = SelfPlayOnCard(game, settings.selfplay, settings.seed, replay, judged_by(self.folded))
+
+    def update(self, network: Network) -> None:
+        """Play with new weights."""
+        self.folded.update(network)
+
+    def round(self) -> Finished:
+        """Make one move in all games."""
+        with torch.no_grad():
+            return self.play.round()
+
+
+@dataclass
+class Figures:
+    """What happened since the last report."""
+
+    finished: Finished = field(default_factory=Finished)
+    losses: list[Losses] = field(default_factory=list)
+    steps: int = 0
+    played: float = 0.0
+    trained: float = 0.0
+    """seconds of playing and of training"""
+
+
+class Training:
+    """A run in progress."""
+
+    def __init__(self, run: Run, say: Callable[[dict[str, Any]], None] | None = None):
+        """Make everything ready; go on from the run's snapshot if there is one. The run's lock must be held.
+
+        `say` is told the figures of every report.
+        """
+        self.run, self.settings, self.game, self.say = run, run.settings, run.game, say
+        settings, play = self.settings, self.settings.selfplay
+        self.device = chosen_device(settings.device)
+        if settings.threads:
+            torch.set_num_threads(settings.threads)
+        self.kind, self.games, self.elapsed, self.since = settings.network.observation, 0, 0.0, time.monotonic()
+        self.saved_at, self.reported_at = -1e9, -1e9
+        self.checkpointed = 0
+        """games at the last checkpoint"""
+        network = build(read_config(network_values(settings.network, self.game)), settings.seed)
+        self.replay = Replay(self.game, self.kind, settings.training.replay, self.device, settings.training.symmetries)
+        self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
+        self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
+        side = OnCard if self.device.type == "cuda" else OnProcessor
+        self.players = side(self.game, settings, self.replay, self.trainer.player)
+        self.figures = Figures()
+        self.last: dict[str, float | None] = {"value_loss": None, "policy_loss": None}
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Take up the run where its snapshot left it."""
+        snapshot = self.run.load_state()
+        if snapshot is None:
+            self.run.go_back_to(0)
+            return
+        parts: dict[str, dict[str, Any]] = {"replay": {}, "play": {}}
+        for name, array in snapshot.arrays.items():
+            part, _, key = name.partition("/")
+            parts[part][key] = array
+        self.replay.load(parts["replay"])
+        self.players.play.load(parts["play"])
+        self.trainer.load(snapshot.torch_state)
+        self.players.update(self.trainer.player)
+        values = snapshot.values
+        self.games, self.elapsed, self.checkpointed = values["games"], values["elapsed"], values["checkpointed"]
+        self.last = values["last"]
+        self.run.go_back_to(self.games)
+
+    # -- the loop --
+
+    def train(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Play and learn until all games are played; return False if `stop` said so before, with the state saved."""
+        planned = self.settings.selfplay.games
+        with Tracker(self.run, self.games) as tracker:
+            self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
+            while self.games < planned:
+                if stop():
+                    self.save_state()
+                    return False
+                self.turn()
+                if time.monotonic() - self.reported_at >= REPORT or self.games >= planned:
+                    self.report(tracker)
+                self.maybe_save()
+            self.checkpoint()
+            self.save_state()
+            self.run.write_progress("complete", self.games, **self.last, elapsed_seconds=self.spent)
+        return True
+
+    @property
+    def spent(self) -> float:
+        """Seconds the run has taken, those before it was resumed included."""
+        return self.elapsed + time.monotonic() - self.since
+
+    def turn(self) -> None:
+        """Make one move in all games and the steps that are due."""
+        begin = time.monotonic()
+        finished = self.players.round()
+        between = time.monotonic()
+        due = self.settings.training.steps_after
+        first, self.games = due(self.games), min(self.games + finished.games, self.settings.selfplay.games)
+        self.figures.finished.merge(finished)
+        count = due(self.games) - first
+        if count and self.replay.filled >= max(self.settings.training.fresh, self.settings.training.batch):
+            self.figures.losses.append(self.trainer.train(first, count))
+            self.figures.steps += count
+            self.players.update(self.trainer.player)
+        self.figures.played += between - begin
+        self.figures.trained += time.monotonic() - between
+
+    # -- what is told and kept --
+
+    def report(self, tracker: Tracker) -> None:
+        """Write the figures since the last report into the run, and tell them."""
+        figures, done = self.figures, self.figures.finished
+        told: dict[str, float] = {}
+        if figures.losses:
+            means = torch.stack([torch.stack(list(losses)) for losses in figures.losses]).mean(0).tolist()
+            named = dict(zip(Losses._fields, means, strict=True))
+            self.last = {"value_loss": named["value"], "policy_loss": named["policy"]}
+            self.run.append_loss(self.games, named["value"], named["policy"])
+            told |= {f"loss/{name}": value for name, value in named.items()}
+            told["train/steps"] = float(self.trainer.steps)
+        if done.games:
+            told |= {
+                "selfplay/plies": done.plies / done.games,
+                "selfplay/first_wins": done.wins / done.games,
+                "selfplay/second_wins": done.losses / done.games,
+                "selfplay/draws": (done.games - done.wins - done.losses) / done.games,
+            }
+            told |= {f"selfplay/{name}": count / done.games for name, count in done.endings.items()}
+            told |= {"seconds/play": figures.played, "seconds/train": figures.trained, "seconds/all": self.spent}
+            tracker.log(self.games, told)
+        self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
+        self.figures, self.reported_at = Figures(), time.monotonic()
+        if self.say:
+            self.say({"games": self.games, "seconds": self.spent} | told)
+
+    def maybe_save(self) -> None:
+        """Save a checkpoint if enough games were played and enough time has passed since the last."""
+        keep = self.settings.checkpoints
+        due = self.games // keep.every > self.checkpointed // keep.every
+        if due and time.monotonic() - self.saved_at >= keep.least_seconds and self.games < self.settings.selfplay.games:
+            self.checkpoint()
+            self.save_state()
+            self.saved_at = time.monotonic()
+
+    def checkpoint(self) -> None:
+        """Save the network that plays."""
+        about = About(
+            game=self.game.spec, rules_version=self.game.version, observation=self.kind, step=self.games,
+            notes=f"run {self.run.folder.name}, seed {self.settings.seed}",
+        )  # fmt: skip
+        network = self.trainer.player
+        self.run.save_checkpoint(self.games, lambda path: save_network(path, network, about))
+        self.checkpointed = self.games
+
+    def save_state(self) -> None:
+        """Save everything needed to go on."""
+        arrays = {f"replay/{name}": array for name, array in self.replay.state().items()}
+        arrays |= {f"play/{name}": array for name, array in self.players.play.state().items()}
+        values = {
+            "games": self.games, "elapsed": self.spent, "checkpointed": self.checkpointed, "last": self.last,
+        }  # fmt: skip
+        self.run.save_state(Snapshot(arrays, values, self.trainer.state()))

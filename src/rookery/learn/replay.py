@@ -1,0 +1,124 @@
+"""Replay: the newest positions of finished games, in tensors on the device that trains.
+
+Rows form a ring; row r of all ever written lies at r modulo the capacity. A row holds an observation, the legal actions
+with what the search thought of each, the value it found, and the outcome for the mover. Symmetries are applied when a
+batch is made, so that one row stands for up to eight positions.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rookery.games.game import Game
+from rookery.learn.book import Rows
+
+
+class Batch(NamedTuple):
+    """What a step learns from: N positions."""
+
+    observations: Tensor  # [N, O]
+    policy: Tensor  # [N, A], rows sum to 1
+    legal: Tensor  # [N, A] bool
+    outcomes: Tensor  # [N], for the mover
+    values: Tensor  # [N], found by the search, for the mover
+
+
+class Replay:
+    """A ring of rows."""
+
+    def __init__(
+        self, game: Game, kind: str, capacity: int, device: torch.device | str = "cpu", symmetries: bool = False
+    ):
+        self.game, self.kind, self.capacity, self.device = game, kind, capacity, torch.device(device)
+        self.written = 0
+        """rows ever written"""
+        inputs, most = int(np.prod(game.observations[kind])), max(1, game.most_legal)
+        shapes: dict[str, tuple[tuple[int, ...], torch.dtype]] = {
+            "observations": ((inputs,), torch.float32),
+            "actions": ((most,), torch.int16),
+            "weights": ((most,), torch.float32),
+            "counts": ((), torch.int16),
+            "taught": ((), torch.uint8),
+            "played": ((), torch.int16),
+            "outcomes": ((), torch.float32),
+            "values": ((), torch.float32),
+            "plies": ((), torch.int32),
+            "games": ((), torch.int64),
+        }
+        self.rows = Rows(
+            *(torch.zeros((capacity, *shapes[name][0]), dtype=shapes[name][1], device=device) for name in Rows._fields)
+        )
+        tables = game.symmetries() if symmetries else None
+        self.turns = 1 if tables is None else len(tables)
+        self.turned_actions = self.table(None if tables is None else tables.actions, game.actions)
+        self.turned_inputs = self.table(None if tables is None else tables.observations[kind], inputs)
+
+    def table(self, permutations: np.ndarray | None, length: int) -> Tensor:
+        """Put permutations on the device, the identity alone if there are none."""
+        found = np.arange(length)[None] if permutations is None else permutations
+        return torch.from_numpy(np.ascontiguousarray(found, np.int64)).to(self.device)
+
+    @property
+    def filled(self) -> int:
+        """Rows that hold a position."""
+        return min(self.written, self.capacity)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return all rows, without what stands behind the last legal move of each, and packed."""
+        counts = self.rows.counts[: self.filled]
+        most = int(counts.max()) if self.filled else 0
+        found = {}
+        for name, tensor in self.rows._asdict().items():
+            array = tensor[: self.filled].cpu().numpy()
+            found[name] = packed(array[:, :most] if name in ("actions", "weights") else array)
+        return found | {"shape": np.array([self.written, most])}
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take rows back."""
+        self.written, most = (int(number) for number in state["shape"])
+        for name, tensor in self.rows._asdict().items():
+            target = tensor[: self.filled]
+            if name in ("actions", "weights"):
+                target = target[:, :most]
+            kind = np.dtype(str(target.dtype).removeprefix("torch."))
+            target.copy_(torch.from_numpy(unpacked(state[name], target.shape, kind)))
+
+    def taught_rows(self) -> Tensor:
+        """Return the rows that are taught, in order; all of them where every move is."""
+        return torch.nonzero(self.rows.taught[: self.filled]).flatten()
+
+    def batch(self, rows: Tensor, turns: Tensor) -> Batch:
+        """Make a batch of rows [N], each in one of the game's symmetries [N]."""
+        kept = self.rows
+        count = kept.counts[rows].long()
+        weights = kept.weights[rows]
+        actions = torch.gather(self.turned_actions[turns], 1, kept.actions[rows].long())
+        legal = torch.arange(actions.shape[1], device=self.device) < count[:, None]
+        policy = torch.zeros(len(rows), self.game.actions, device=self.device)
+        policy.scatter_add_(1, actions, weights / weights.sum(1, keepdim=True).clamp_min(1e-30))
+        mask = torch.zeros_like(policy).scatter_add_(1, actions, legal.float()) > 0
+        observations = torch.gather(kept.observations[rows], 1, self.turned_inputs[turns])
+        return Batch(observations, policy, mask, kept.outcomes[rows], kept.values[rows])
+
+
+def packed(array: np.ndarray) -> np.ndarray:
+    """Compress an array into bytes; rows are full of repetitions."""
+    return np.frombuffer(zlib.compress(np.ascontiguousarray(array).tobytes(), 1), np.uint8)
+
+
+def unpacked(data: np.ndarray, shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
+    """Undo `packed`."""
+    return np.frombuffer(zlib.decompress(data.tobytes()), dtype).reshape(shape).copy()
+
+
+def draw(seed: int, step: int, rows: int, batch: int, turns: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the rows of a step, none twice, and a symmetry for each: a function of seed and step alone."""
+    generator = np.random.Generator(np.random.Philox(key=[np.uint64(seed & (2**64 - 1)), np.uint64(step)]))
+    chosen = generator.choice(rows, batch, replace=False, shuffle=False)
+    return chosen, generator.integers(0, turns, batch) if turns > 1 else np.zeros(batch, np.int64)

@@ -1,0 +1,199 @@
+"""Self-play: many games side by side, finished ones begun anew in place.
+
+    play = SelfPlay(game, settings, seed=1, replay=replay)
+    done = play.round(evaluator)      # one move in every game; finished games are in the replay now
+
+A round searches one move of every game. It is one that teaches or, with playout-cap randomisation, a cheap one that
+only moves the games on: that is drawn for a round, not for a game, because games side by side wait for each other.
+Everything that happens follows from the seed and the numbers of games and rounds, so that a run can be taken up again
+where it was left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import int32, njit
+
+from rookery.errors import BadInput
+from rookery.games.game import Game
+from rookery.games.rng import random_below
+from rookery.learn.book import ENDINGS, PLAYING, Book, Rows, copy_game, new_game, note_move, room
+from rookery.learn.replay import Replay, packed, unpacked
+from rookery.learn.sections import SelfplaySettings
+from rookery.search.analysis import Watch
+from rookery.search.borrowed import borrowed
+from rookery.search.evaluator import Evaluator
+from rookery.search.tree_arrays import Arrays, tree_of
+from rookery.search.trees import Trees, begin_all
+
+FULL_ROUNDS = 1 << 62  # the stream of random numbers that tell which rounds teach
+
+
+@njit(cache=True, nogil=True)
+def note_all(a: Arrays, book: Book, taught: int) -> None:
+    """Choose, note and play the move of every game."""
+    a, book = borrowed(a), borrowed(book)
+    for b in range(book.games.shape[0]):
+        note_move(tree_of(a, b), book, b, taught, 0, 1)
+
+
+@njit(cache=True, nogil=True)
+def copy_all(a: Arrays, book: Book, rows: Rows, first: Any, oldest: int, moves: Any) -> None:
+    """Write every finished game into the rows, game b from row first[b] on."""
+    a, book, rows = borrowed(a), borrowed(book), borrowed(rows)
+    for b in range(book.games.shape[0]):
+        if book.games[b].ending != PLAYING:
+            copy_game(tree_of(a, b), book, b, rows, first[b], oldest, moves, 0, 1)
+
+
+@njit(cache=True, nogil=True)
+def renew_all(a: Arrays, book: Book, numbers: Any, moves: Any) -> None:
+    """Begin a new game, numbers[b], in every place b where that is not negative."""
+    a, book = borrowed(a), borrowed(book)
+    for b in range(book.games.shape[0]):
+        if numbers[b] >= 0:
+            new_game(tree_of(a, b), book, b, numbers[b], moves)
+
+
+@njit(cache=True, nogil=True)
+def without_noise(a: Arrays) -> None:
+    """Let the searches just begun draw no noise."""
+    for b in range(a.trees.shape[0]):
+        a.trees[b].fresh = int32(0)
+
+
+@dataclass
+class Finished:
+    """Games that ended in a round, or in several."""
+
+    games: int = 0
+    plies: int = 0
+    wins: int = 0
+    """for seat 0"""
+    losses: int = 0
+    endings: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDINGS[1:], 0))
+    """games by what ended them"""
+
+    def add(self, games: np.ndarray) -> None:
+        """Count finished games, records of a book."""
+        self.games += len(games)
+        self.plies += int(games["plies"].sum())
+        self.wins += int((games["result"] > 0).sum())
+        self.losses += int((games["result"] < 0).sum())
+        for ending, name in enumerate(ENDINGS[1:], start=1):
+            self.endings[name] += int((games["ending"] == ending).sum())
+
+    def merge(self, other: Finished) -> None:
+        """Count the games of another round."""
+        self.games, self.plies = self.games + other.games, self.plies + other.plies
+        self.wins, self.losses = self.wins + other.wins, self.losses + other.losses
+        for name, count in other.endings.items():
+            self.endings[name] += count
+
+
+def refuse_order(settings: SelfplaySettings) -> None:
+    """Refuse a search whose policy would be noted in another order than that of the legal list."""
+    if settings.gumbel and settings.urgency == "lc0":
+        raise BadInput("selfplay.urgency: Gumbel search teaches moves in their own order; lc0 puts them in another")
+
+
+def round_teaches(settings: SelfplaySettings, seed: int, number: int) -> bool:
+    """Tell whether a round is one that teaches."""
+    share = settings.full_share
+    return share >= 1 or random_below(1 << 30, seed, FULL_ROUNDS, number) < share * (1 << 30)
+
+
+class SelfPlay:
+    """Games of one network against itself, on a CPU."""
+
+    def __init__(self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay):
+        refuse_order(settings)
+        self.game, self.settings, self.seed, self.replay = game, settings, seed, replay
+        self.begun, self.rounds = 0, 0
+        """games begun and rounds made"""
+        self.trees = Trees(game, settings.tree(seed), trees=settings.at_once)
+        self.book = room(game, settings, replay.kind, seed, settings.at_once)
+        self.rows = Rows(*(tensor.numpy() for tensor in replay.rows))
+        self.begin(np.ones(settings.at_once, bool))
+
+    def begin(self, places: np.ndarray) -> None:
+        """Begin new games in some places, [B] bool, numbered in order."""
+        numbers = np.where(places, self.begun + np.cumsum(places) - 1, -1)
+        self.begun += int(places.sum())
+        renew_all(self.trees.arrays, self.book, numbers, self.trees.moves)
+
+    def round(self, evaluator: Evaluator, watch: Watch | None = None) -> Finished:
+        """Make one move in every game, put finished games into the replay and begin new ones in their place."""
+        if evaluator.kind != self.replay.kind:
+            raise BadInput(f"the network sees {evaluator.kind!r}, the replay holds {self.replay.kind!r}")
+        teaches = round_teaches(self.settings, self.seed, self.rounds)
+        simulations = self.settings.simulations if teaches else self.settings.cheap_simulations
+        begin_all(self.trees.arrays, np.full(self.trees.count, simulations, np.int32), True)
+        if not teaches and not self.settings.gumbel:
+            without_noise(self.trees.arrays)
+        self.trees.run(evaluator, watch=watch)
+        note_all(self.trees.arrays, self.book, int(teaches))
+        self.rounds += 1
+        return self.harvest()
+
+    def harvest(self) -> Finished:
+        """Put finished games into the replay and begin new ones in their place."""
+        done = Finished()
+        ended = self.book.games["ending"] != PLAYING
+        while ended.any():  # again, if random plies alone end a game
+            games = self.book.games[ended]
+            done.add(games)
+            lengths = np.where(ended, self.book.games["plies"], 0)
+            first = self.replay.written + np.cumsum(lengths) - lengths
+            self.replay.written += int(lengths.sum())
+            oldest = self.replay.written - self.replay.capacity
+            copy_all(self.trees.arrays, self.book, self.rows, first, oldest, self.trees.moves)
+            self.begin(ended)
+            ended = self.book.games["ending"] != PLAYING
+        return done
+
+    # -- going on --
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the games in play, between two rounds."""
+        return pages(self.trees.arrays.roots, self.trees.arrays.trees, self.book) | {
+            "counters": np.array([self.begun, self.rounds])
+        }
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take the games in play back."""
+        self.begun, self.rounds = (int(number) for number in state["counters"])
+        restore(state, self.trees.arrays.roots, self.trees.arrays.trees, self.book)
+
+
+def pages(roots: np.ndarray, trees: np.ndarray, book: Book) -> dict[str, np.ndarray]:
+    """Pack what is needed of games in play; trees are not kept from move to move, so all of it is in the book."""
+    plies = int(book.games["plies"].max())
+    most = int(book.plies[:, :plies]["count"].max()) if plies else 0
+    return {
+        "roots": packed(roots),
+        "trees": packed(trees),
+        "games": packed(book.games),
+        "plies": packed(book.plies[:, :plies]),
+        "weights": packed(book.weights[:, :plies, :most]),
+        "sizes": np.array([len(roots), plies, most]),
+    }
+
+
+def restore(state: dict[str, np.ndarray], roots: np.ndarray, trees: np.ndarray, book: Book) -> None:
+    """Put games in play back into their arrays."""
+    count, plies, most = (int(number) for number in state["sizes"])
+    if count != len(roots):
+        raise BadInput(f"{count} games were in play, there is room for {len(roots)}: selfplay.at_once cannot change")
+    targets = {
+        "roots": roots,
+        "trees": trees,
+        "games": book.games,
+        "plies": book.plies[:, :plies],
+        "weights": book.weights[:, :plies, :most],
+    }
+    for name, target in targets.items():
+        target[...] = unpacked(state[name], target.shape, target.dtype)

@@ -1,0 +1,224 @@
+"""The settings of a run: one YAML file, checked before anything begins.
+
+    settings = read_settings("pylos_v5", ["training.batch=512"])
+
+Every problem of a file is told in one message, each with the path of its key, the value and what is allowed. Settings
+that pass can be run: combinations that cannot are refused here, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import ValidationError, model_validator
+
+from rookery.errors import BadInput
+from rookery.games.game import Game
+from rookery.games.library import load
+from rookery.learn import original
+from rookery.learn.complaints import in_one_message, problem_lines, shown
+from rookery.learn.sections import (
+    CheckpointSettings,
+    GateSettings,
+    NetworkSettings,
+    Section,
+    SelfplaySettings,
+    Text,
+    TrackingSettings,
+    TrainingSettings,
+    refuse,
+    span,
+)
+from rookery.learn.yaml_text import read_yaml, yaml_text
+
+
+class RunSettings(Section):
+    """Everything that makes a run what it is."""
+
+    game: Text
+    """the game, as `rookery games` lists it: name, name:option=value,... or the path of a game file"""
+    seed: Annotated[int, span(-(2**63), 2**63 - 1)] = 1
+    """same seed, same run"""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    """where the network runs; auto: a CUDA card, else Apple's, else the processor"""
+    threads: Annotated[int, span(0, 1024)] = 0
+    """processor threads; 0: all"""
+    folder: Text = ""
+    """where the run is kept; empty: under runs/, by the name of its settings"""
+    network: NetworkSettings
+    """the network"""
+    selfplay: SelfplaySettings = SelfplaySettings()
+    """how games are played"""
+    training: TrainingSettings = TrainingSettings()
+    """how the network learns from them"""
+    checkpoints: CheckpointSettings = CheckpointSettings()
+    """when networks are saved"""
+    gate: GateSettings = GateSettings()
+    """which network plays"""
+    tracking: TrackingSettings = TrackingSettings()
+    """where figures go besides the run's folder"""
+
+    @model_validator(mode="after")
+    def fits(self) -> RunSettings:
+        """Refuse values that exclude each other, and what the game does not have."""
+        steps, warmup = self.planned_steps, self.training.warmup_steps
+        planned = f"{self.selfplay.games} games at {self.training.steps_per_game:g} steps a game"
+        refuse(
+            steps < 1 and f"training.steps_per_game: {planned} make no step at all",
+            0 < steps <= warmup and f"training.warmup_steps: must be below the {steps} steps planned, not {warmup}",
+            self.training.precision == "tf32"
+            and self.device in ("cpu", "mps")
+            and f"training.precision: tf32 needs a CUDA card; device is {self.device}",
+            *self.game_problems(),
+        )
+        return self
+
+    def game_problems(self) -> list[str]:
+        """Say what these settings ask for and the game does not have."""
+        try:
+            game = load(self.game)
+        except BadInput as error:
+            return [f"game: {error}"]
+        play, longest = self.selfplay, self.selfplay.ply_limit or game.longest
+        symmetries = game.symmetries() if self.training.symmetries else None
+        found = [*network_problems(self.network, game)]
+        if symmetries and (len(symmetries) == 1 or self.network.observation not in symmetries.observations):
+            found.append(f"training.symmetries: must be false, since {game.label} has none")
+        if play.ply_limit > game.longest:
+            found.append(
+                f"selfplay.ply_limit: must be at most {game.longest}, after which {game.label} ends by itself, "
+                f"not {play.ply_limit}"
+            )
+        if play.random_plies >= longest:
+            found.append(f"selfplay.random_plies: must be below {longest}, the longest game, not {play.random_plies}")
+        return found
+
+    @property
+    def planned_steps(self) -> int:
+        """Gradient steps of the whole run."""
+        return self.training.steps_after(self.selfplay.games)
+
+
+def network_problems(network: NetworkSettings, game: Game) -> list[str]:
+    """Say why a network cannot play a game."""
+    if network.observation not in game.observations:
+        kinds = ", ".join(game.observations)
+        return [f"network.observation: must be one of {kinds}, which {game.label} offers, not {network.observation!r}"]
+    shape = game.observations[network.observation]
+    if network.kind != "tower":
+        return []
+    if len(shape) != 3:
+        return [
+            f"network.kind: a tower needs an observation of planes; {network.observation!r} of {game.label} has the "
+            f"shape {shape}"
+        ]
+    if game.actions < shape[1] * shape[2]:
+        return [f"network.kind: a tower has an action for each cell; {game.label} has {game.actions} actions"]
+    return []
+
+
+def network_values(network: NetworkSettings, game: Game) -> dict[str, Any]:
+    """Return what a network's own configuration says: its settings, with the sizes that follow from the game."""
+    shape = game.observations[network.observation]
+    values = network.model_dump(exclude={"observation"})
+    if network.kind == "tower":
+        planes, rows, cols = shape
+        per_cell, extra = divmod(game.actions, rows * cols)
+        sizes = {"planes": planes, "rows": rows, "cols": cols, "policy_planes": per_cell, "extra_actions": extra}
+        return values | sizes
+    inputs = 1
+    for length in shape:
+        inputs *= length
+    return values | {"inputs": inputs, "actions": game.actions}
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def packaged_names() -> list[str]:
+    """List the settings that come with the package."""
+    return sorted(path.name.removesuffix(".yaml") for path in packaged_folder().iterdir() if path.name[-5:] == ".yaml")
+
+
+def packaged_folder() -> Any:
+    """Return where the settings of the package lie."""
+    return resources.files("rookery") / "studies" / "configs"
+
+
+def read_settings(source: str | os.PathLike[str], overrides: Sequence[str] = ()) -> RunSettings:
+    """Read settings from a file or by the name of packaged ones, each override being `section.key=value`.
+
+    The original's files are understood, too; overrides use our names for them as well.
+    """
+    name, text = settings_text(os.fspath(source))
+    values = read_yaml(text, name)
+    if not isinstance(values, dict):
+        told = "empty" if values is None else f"one value, {shown(values)}"
+        raise BadInput(f"{name} is {told}; it should hold the keys {', '.join(RunSettings.model_fields)}")
+    origins: dict[str, str] = {}
+    if original.is_original(values):
+        values = original.translated(values, name)
+        origins = {ours: f"{key} in the file" for key, ours in original.KEYS.items() if ours}
+    for override in overrides:
+        origins[override_values(values, override)] = f"from --set {override}"
+    return check_settings(values, name, origins)
+
+
+def settings_text(source: str) -> tuple[str, str]:
+    """Return what to call settings in an error, and their text."""
+    path, stem = Path(source).expanduser(), source.removesuffix(".yaml")
+    try:
+        if not path.is_file() and stem in packaged_names():
+            return stem, (packaged_folder() / f"{stem}.yaml").read_text(encoding="utf-8")
+        return source, path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{source} is no text: byte {error.start} is not UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInput(
+            f"the settings {source!r} cannot be read: {reason}; give a file, or one of {', '.join(packaged_names())}"
+        ) from None
+
+
+def override_values(values: dict[Any, Any], override: str) -> str:
+    """Put one `section.key=value` in its place and return the path of its key."""
+    path, equals, text = override.partition("=")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        raise BadInput(f"--set {override!r} should read section.key=value, such as training.batch=512")
+    for depth, key in enumerate(keys[:-1], start=1):
+        values = values.setdefault(key, {})
+        if not isinstance(values, dict):
+            raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {shown(values)} and has no keys")
+    values[keys[-1]] = read_yaml(text, f"--set {override!r}")
+    return ".".join(keys)
+
+
+def check_settings(values: dict[Any, Any], name: str, origins: dict[str, str] | None = None) -> RunSettings:
+    """Make settings of plain values, or tell everything that is wrong with them.
+
+    `origins` says of a key, by its path, where it came from if that is not plain.
+    """
+    try:
+        return RunSettings.model_validate(values)
+    except ValidationError as error:
+        raise BadInput(in_one_message(name, problem_lines(error, RunSettings, origins or {}))) from None
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+def settings_yaml(settings: RunSettings) -> str:
+    """Write settings as YAML that reads back equal."""
+    return yaml_text(settings.model_dump(mode="json"))
+
+
+def write_settings(settings: RunSettings, path: str | os.PathLike[str]) -> None:
+    """Write settings to a file, whole or not at all."""
+    from rookery.arena.exports import write_whole
+
+    write_whole(Path(path), settings_yaml(settings))

@@ -1,0 +1,1 @@
+"""The studies: recipes over everything above, and their settings."""

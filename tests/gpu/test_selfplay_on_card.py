@@ -1,0 +1,63 @@
+"""Self-play on the card plays the same games as on the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rookery import load
+from search.slow_trees import Hashed
+from support import CONNECT_FOUR
+
+pytestmark = pytest.mark.gpu
+
+torch = pytest.importorskip("torch")
+
+WAYS = {
+    "pylos:removal=greedy": {"urgency": "infinite", "ply_limit": 60, "repetition_limit": 3, "repetition_value": 0.5},
+    "pylos": {"discount": 0.97, "random_plies": 3, "ply_limit": 90, "ply_limit_value": -0.25},
+    CONNECT_FOUR: {"gumbel": 4, "noise": 0.0},
+    "texas42": {"full_share": 0.5, "cheap_simulations": 3, "leaves": 2},
+}
+
+
+class Even(Hashed):
+    """Values are a random function of the observation, all moves are alike: their softmax is exact everywhere."""
+
+    def __call__(self, observations):
+        logits, values = super().__call__(observations)
+        return np.zeros_like(logits), values
+
+
+@pytest.mark.parametrize("spec", WAYS)
+def test_the_same_games_reach_the_replay(spec):
+    from rookery.learn.replay import Replay
+    from rookery.learn.sections import SelfplaySettings
+    from rookery.learn.selfplay import SelfPlay
+    from rookery.learn.selfplay_cuda import SelfPlayOnCard
+
+    game = load(spec)
+    settings = SelfplaySettings(**{"at_once": 24, "simulations": 8, "noise": 0.25, **WAYS[spec]})
+    judge = Even(game)
+
+    def asked(observations, logits, values):
+        given = judge(observations.cpu().numpy())
+        for target, answer in zip((logits, values), given, strict=True):
+            target.copy_(torch.from_numpy(np.array(answer)))
+
+    slow = SelfPlay(game, settings, 5, Replay(game, judge.kind, 1500))
+    fast = SelfPlayOnCard(game, settings, 5, Replay(game, judge.kind, 1500, "cuda"), asked, capture=False)
+    done = 0
+    for _ in range(110):
+        expected, found = slow.round(judge), fast.round()
+        assert found == expected
+        done += found.games
+    assert done > 24
+    assert fast.replay.written == slow.replay.written
+    for name, expected, found in zip(slow.replay.rows._fields, slow.replay.rows, fast.replay.rows, strict=True):
+        close = (
+            torch.allclose(found.cpu(), expected, atol=1e-6)
+            if name == "weights"
+            else torch.equal(found.cpu(), expected)
+        )
+        assert close, name
