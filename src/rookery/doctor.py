@@ -31,10 +31,10 @@ class Finding:
 
 def packages() -> list[Finding]:
     """Report the versions of what Rookery is built on, and of what would add to it."""
-    names = ("numpy", "numba", "llvmlite", "torch", "pydantic", "PyYAML", "matplotlib", "typer", "rich")
+    names = ("numpy", "numba", "llvmlite", "torch", "safetensors", "pydantic", "PyYAML", "matplotlib", "typer", "rich")
     needed = [Finding(name, installed(name) or "missing") for name in names]
     tracking = dict.fromkeys(("tensorboard", "wandb"), "rookery[tracking]")
-    optional = {"numba-cuda": "rookery[cuda]", "open_spiel": "rookery[peers]"} | tracking
+    optional = {"numba-cuda": "rookery[cuda]", "open_spiel": "rookery[peers]", "onnx": "rookery[export]"} | tracking
     for name, extra in optional.items():
         found = installed(name)
         needed.append(Finding(name, found or "not installed", None if found else f"pip install '{extra}'"))

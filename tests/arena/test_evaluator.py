@@ -63,6 +63,29 @@ def test_same_input_gives_same_answers():
         assert np.array_equal(values, answers[0][1])
 
 
+@pytest.mark.parametrize("config", [KINDS[0], SMALL, V4, V5], ids=lambda config: f"{config.kind} {config.inputs}")
+def test_an_answer_does_not_depend_on_what_else_is_asked(config):
+    network = worn(build(config))
+    evaluator = NetworkEvaluator(network, "rich", device="cpu", threads=1)
+    rows = observations(network, 100)
+    logits, values = evaluator(rows)
+    for first, last in [(0, 1), (7, 8), (3, 5), (1, 4), (10, 17), (0, 33), (36, 100)]:
+        some_logits, some_values = evaluator(rows[first:last])
+        assert np.array_equal(some_logits, logits[first:last])
+        assert np.array_equal(some_values, values[first:last])
+
+
+def test_in_passes_of_one_size_no_answer_of_a_tower_depends_on_what_else_is_asked():
+    network = worn(build(KINDS[2]))
+    evaluator = NetworkEvaluator(network, "rich", device="cpu", threads=1, batch=32)
+    rows = observations(network, 100)
+    logits, values = evaluator(rows)
+    for first, last in [(0, 1), (7, 8), (3, 5), (10, 17), (36, 100)]:
+        some_logits, some_values = evaluator(rows[first:last])
+        assert np.array_equal(some_logits, logits[first:last])
+        assert np.array_equal(some_values, values[first:last])
+
+
 def test_answers_are_the_callers_own():
     network = worn(build(SMALL))
     evaluator = NetworkEvaluator(network, "rich", device="cpu", cache=8)

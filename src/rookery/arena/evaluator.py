@@ -29,8 +29,8 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": t
 USUAL = {"cpu": "float32", "cuda": "bfloat16", "mps": "float32"}
 MOST_ROWS = {"cpu": 1024, "cuda": 16384, "mps": 4096}
 """rows of one pass unless a batch is given; more are split"""
-LEAST_ROWS = {"cpu": 2, "cuda": 64, "mps": 1}
-"""of one pass: for a single row a CPU multiplies in another order, and answers differ in their last bits"""
+LEAST_ROWS = 64
+"""of a pass on a card"""
 
 Answers = tuple[np.ndarray, np.ndarray]
 
@@ -119,7 +119,7 @@ class NetworkEvaluator:
         """Judge what fits into one pass."""
         if self.device.type == "cuda":
             return self.card_pass(rows)
-        count, wanted = len(rows), self.batch or LEAST_ROWS[self.device.type]
+        count, wanted = len(rows), self.batch or self.folded.steady_rows
         if count < wanted:
             rows = np.concatenate((rows, np.zeros((wanted - count, self.inputs), np.float32)))
         logits, values = self.folded(torch.from_numpy(rows).to(self.device))
@@ -129,7 +129,7 @@ class NetworkEvaluator:
 
     def card_pass(self, rows: np.ndarray) -> Answers:
         """Judge by a graph of the next size."""
-        captured = self.captured(self.batch or max(LEAST_ROWS["cuda"], 1 << (len(rows) - 1).bit_length()))
+        captured = self.captured(self.batch or max(LEAST_ROWS, 1 << (len(rows) - 1).bit_length()))
         captured.static_input[: len(rows)].copy_(torch.from_numpy(rows))
         captured.replay()
         logits, values = captured.static_logits[: len(rows)], captured.static_values[: len(rows)]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from rookery.benchmarks import search
 from rookery.benchmarks.rules import Row
+
+if TYPE_CHECKING:
+    from rookery.benchmarks import networks  # which imports PyTorch
 
 
 def millions(speed: float | None) -> str:
@@ -57,4 +61,15 @@ def search_table(rows: Iterable[search.Row]) -> Table:
         speeds = (f"{speed:,.0f}" for speed in (row.speed, row.low, row.high))
         peer = "" if row.peer is None else f"{row.peer:,.0f}"
         table.add_row(row.name, *speeds, row.unit, peer, times(row.as_dict()["against_peer"]))
+    return table
+
+
+def networks_table(rows: Iterable[networks.Row]) -> Table:
+    """Lay out the speeds of networks."""
+    table = Table(title="positions a second on one core", box=None, pad_edge=False, title_justify="left")
+    for name in ("network", "batch", "median", "lowest", "highest", "plain module", "ratio"):
+        table.add_column(name, justify="left" if name == "network" else "right")
+    for row in rows:
+        speeds = (f"{speed:,.0f}" for speed in (row.speed, row.low, row.high, row.plain))
+        table.add_row(row.network, str(row.batch), *speeds, f"{row.speed / row.plain:.2f}x")
     return table

@@ -86,3 +86,30 @@ def bench_searches(
         return
     out.print(search_table(rows))
     err.print(f"medians of {rounds} rounds on {machine['cpu']}, {machine['cores']} cores", style="dim")
+
+
+@bench.command("networks")
+def bench_the_networks(
+    rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how many positions a second networks judge on one core, beside their plain modules.
+
+    rookery bench networks
+
+    rookery bench networks --rounds 11 --json
+    """
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.networks import BATCHES, CONFIGS, bench_networks
+    from rookery.benchmarks.tables import networks_table
+    from rookery.terminal import err, out, progress_bar
+
+    with progress_bar() as progress:
+        task = progress.add_task("networks", total=rounds, note="")
+        rows = bench_networks(CONFIGS, BATCHES, rounds, lambda: progress.advance(task))
+    machine = describe_machine()
+    if as_json:
+        print_json({"machine": machine, "rounds": rounds, "networks": [row.as_dict() for row in rows]})
+        return
+    out.print(networks_table(rows))
+    err.print(f"medians of {rounds} rounds on {machine['cpu']}, {machine['cores']} cores", style="dim")
