@@ -31,7 +31,7 @@ EXAMPLES = [
 HOME = {"uci": "chess", "gomocup": "gomoku", "baseline": "gomoku", "advanced": "gomoku", "oracle": "texas42"}
 
 
-@pytest.mark.parametrize("text", EXAMPLES)
+@pytest.mark.parametrize("text", EXAMPLES, ids=[text.partition(":")[0] for text in EXAMPLES])
 def test_the_name_of_a_player_makes_the_same_player_again(text):
     game = load(HOME.get(text.partition(":")[0], "pylos"))
     player = make_player(text, game)

@@ -163,7 +163,7 @@ class Training:
         first, self.games = due(self.games), min(self.games + finished.games, self.settings.selfplay.games)
         self.figures.finished.merge(finished)
         count = due(self.games) - first
-        if count and self.replay.filled >= max(self.settings.training.fresh, self.settings.training.batch):
+        if count and self.trainer.ready():
             self.figures.losses.append(self.trainer.train(first, count))
             self.figures.steps += count
             self.players.update(self.trainer.player)

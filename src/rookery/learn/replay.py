@@ -70,24 +70,26 @@ class Replay:
         return min(self.written, self.capacity)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return all rows, without what stands behind the last legal move of each, and packed."""
-        counts = self.rows.counts[: self.filled]
-        most = int(counts.max()) if self.filled else 0
-        found = {}
-        for name, tensor in self.rows._asdict().items():
-            array = tensor[: self.filled].cpu().numpy()
-            found[name] = packed(array[:, :most] if name in ("actions", "weights") else array)
-        return found | {"shape": np.array([self.written, most])}
+        """Return all rows, packed, without what stands behind the last legal move of each."""
+        kept = {name: tensor[: self.filled].cpu().numpy() for name, tensor in self.rows._asdict().items()}
+        used = np.arange(kept["actions"].shape[1]) < kept["counts"][:, None]
+        for name in ("actions", "weights"):
+            kept[name] = kept[name][used]
+        return {name: packed(array) for name, array in kept.items()} | {"written": np.array(self.written)}
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         """Take rows back."""
-        self.written, most = (int(number) for number in state["shape"])
+        self.written = int(state["written"])
+        kept = {name: tensor[: self.filled].cpu().numpy() for name, tensor in self.rows._asdict().items()}
+        for name, array in kept.items():
+            if name not in ("actions", "weights"):
+                kept[name] = unpacked(state[name], array.shape, array.dtype)
+        used = np.arange(kept["actions"].shape[1]) < kept["counts"][:, None]
+        for name in ("actions", "weights"):
+            kept[name] = np.zeros_like(kept[name])
+            kept[name][used] = unpacked(state[name], (-1,), kept[name].dtype)
         for name, tensor in self.rows._asdict().items():
-            target = tensor[: self.filled]
-            if name in ("actions", "weights"):
-                target = target[:, :most]
-            kind = np.dtype(str(target.dtype).removeprefix("torch."))
-            target.copy_(torch.from_numpy(unpacked(state[name], target.shape, kind)))
+            tensor[: self.filled].copy_(torch.from_numpy(kept[name]))
 
     def taught_rows(self) -> Tensor:
         """Return the rows that are taught, in order; all of them where every move is."""

@@ -159,9 +159,10 @@ class SelfPlay:
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the games in play, between two rounds."""
-        return pages(self.trees.arrays.roots, self.trees.arrays.trees, self.book) | {
-            "counters": np.array([self.begun, self.rounds])
-        }
+        longest = int(self.book.games["plies"].max())
+        book = self.book._replace(plies=self.book.plies[:, :longest], weights=self.book.weights[:, :longest])
+        found = pages(self.trees.arrays.roots, self.trees.arrays.trees, book)
+        return found | {"counters": np.array([self.begun, self.rounds])}
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         """Take the games in play back."""
@@ -169,31 +170,31 @@ class SelfPlay:
         restore(state, self.trees.arrays.roots, self.trees.arrays.trees, self.book)
 
 
+def written(book: Book) -> tuple[np.ndarray, np.ndarray]:
+    """Tell which plies and which weights of a book are in use: [B, P] and [B, P, K] bool, for as many plies as any."""
+    plies = np.arange(book.plies.shape[1]) < book.games["plies"][:, None]
+    counts = np.where(plies, book.plies["count"], 0)
+    return plies, np.arange(book.weights.shape[2]) < counts[:, :, None]
+
+
 def pages(roots: np.ndarray, trees: np.ndarray, book: Book) -> dict[str, np.ndarray]:
     """Pack what is needed of games in play; trees are not kept from move to move, so all of it is in the book."""
-    plies = int(book.games["plies"].max())
-    most = int(book.plies[:, :plies]["count"].max()) if plies else 0
-    return {
-        "roots": packed(roots),
-        "trees": packed(trees),
-        "games": packed(book.games),
-        "plies": packed(book.plies[:, :plies]),
-        "weights": packed(book.weights[:, :plies, :most]),
-        "sizes": np.array([len(roots), plies, most]),
+    plies, weights = written(book)
+    parts = {"roots": roots, "trees": trees, "games": book.games, "plies": book.plies[plies]}
+    return {name: packed(part) for name, part in parts.items()} | {
+        "weights": packed(book.weights[weights]),
+        "count": np.array(len(roots)),
     }
 
 
 def restore(state: dict[str, np.ndarray], roots: np.ndarray, trees: np.ndarray, book: Book) -> None:
     """Put games in play back into their arrays."""
-    count, plies, most = (int(number) for number in state["sizes"])
-    if count != len(roots):
-        raise BadInput(f"{count} games were in play, there is room for {len(roots)}: selfplay.at_once cannot change")
-    targets = {
-        "roots": roots,
-        "trees": trees,
-        "games": book.games,
-        "plies": book.plies[:, :plies],
-        "weights": book.weights[:, :plies, :most],
-    }
-    for name, target in targets.items():
+    if int(state["count"]) != len(roots):
+        raise BadInput(f"{state['count']} games were in play, not {len(roots)}: selfplay.at_once cannot change")
+    for name, target in {"roots": roots, "trees": trees, "games": book.games}.items():
         target[...] = unpacked(state[name], target.shape, target.dtype)
+    longest = int(book.games["plies"].max())
+    used = book._replace(plies=book.plies[:, :longest], weights=book.weights[:, :longest])
+    plies = np.arange(longest) < book.games["plies"][:, None]
+    used.plies[plies] = unpacked(state["plies"], (-1,), book.plies.dtype)
+    used.weights[written(used)[1]] = unpacked(state["weights"], (-1,), book.weights.dtype)

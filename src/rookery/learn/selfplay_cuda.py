@@ -199,9 +199,10 @@ class SelfPlayOnCard:
         """Return the games in play, between two rounds."""
         torch.cuda.synchronize()
         roots, trees = self.trees.arrays.roots.copy_to_host(), self.trees.arrays.trees.copy_to_host()
-        book = self.host._replace(games=self.book.games.copy_to_host(), plies=self.book.plies.copy_to_host())
-        plies = int(book.games["plies"].max())
-        found = pages(roots, trees, book._replace(weights=self.weights[:, :plies].cpu().numpy()))
+        games = self.book.games.copy_to_host()
+        longest = int(games["plies"].max())
+        plies, weights = self.book.plies.copy_to_host()[:, :longest], self.weights[:, :longest].cpu().numpy()
+        found = pages(roots, trees, self.host._replace(games=games, plies=plies, weights=weights))
         return found | {"counters": np.array([self.begun, self.rounds])}
 
     def load(self, state: dict[str, np.ndarray]) -> None:

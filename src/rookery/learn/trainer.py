@@ -106,6 +106,11 @@ class Trainer:
 
     # -- many steps --
 
+    def ready(self) -> bool:
+        """Tell whether there is enough to learn from."""
+        taught = self.replay.filled if self.all_taught else int(self.replay.rows.taught[: self.replay.filled].sum())
+        return taught >= max(self.settings.fresh, self.settings.batch)
+
     def train(self, first: int, count: int) -> Losses:
         """Make the steps first, first + 1, ... of the plan; return their mean losses, on the device."""
         taught = self.replay.taught_rows() if not self.all_taught else None

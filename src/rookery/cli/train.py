@@ -1,0 +1,106 @@
+"""Commands that train."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from rookery.cli.runs import RunArgument
+from rookery.cli.shared import app
+
+if TYPE_CHECKING:
+    from rookery.learn.runs import Run
+
+ConfigArgument = Annotated[str, Argument(metavar="CONFIG", help="a YAML file, or packaged settings such as pylos_v5")]
+
+
+@app.command()
+def train(
+    config: ConfigArgument,
+    changes: Annotated[
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="change a setting: training.batch=512")
+    ] = None,
+    folder: Annotated[Path | None, Option(metavar="FOLDER", help="where the run is kept; under ./runs by name")] = None,
+) -> None:
+    """Train a network by self-play from its first random game.
+
+    rookery train pylos_quick
+
+    rookery train my_settings.yaml --set seed=2 --set selfplay.games=5000 --folder runs/second
+    """
+    from rookery.learn.runs import Run, free_folder
+    from rookery.learn.settings import read_settings
+    from rookery.terminal import err
+
+    settings = read_settings(config, changes or ())
+    path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
+    run = Run.create(path, settings)
+    err.print(f"the run is kept in {path}", markup=False)
+    train_run(run)
+
+
+@app.command()
+def resume(run: RunArgument) -> None:
+    """Go on with a run where it was stopped or killed.
+
+    rookery resume runs/pylos_quick
+    """
+    from rookery.learn.runs import Run, run_folder
+    from rookery.terminal import err
+
+    opened = Run.open(run_folder(run))
+    progress = opened.folder / "training_progress.json"
+    if progress.exists() and '"complete"' in progress.read_text(encoding="utf-8"):
+        err.print(f"{opened.folder} is complete: all {opened.settings.selfplay.games} games are played", markup=False)
+        return
+    train_run(opened)
+
+
+def train_run(run: Run) -> None:
+    """Train a run to its end, with a progress bar; an interrupt stops it between two moves and loses nothing."""
+    from rookery.learn.loop import Training
+    from rookery.terminal import compiling_announced, err, out, progress_bar
+
+    with run.training(), stopped_by_signals() as stopped:
+        with compiling_announced(run.game.label):
+            training = Training(run)
+        with progress_bar() as bar:
+            task = bar.add_task("games", total=run.settings.selfplay.games, completed=training.games, note="")
+            training.say = lambda figures: bar.update(task, completed=figures["games"], note=in_short(figures))
+            whole = training.train(stopped)
+    if whole:
+        out.print(f"{run.checkpoint_path(training.games)}", markup=False, soft_wrap=True)
+        return
+    err.print(f"stopped after {training.games} games; `rookery resume {run.folder}` goes on", markup=False)
+    raise typer.Exit(130)
+
+
+def in_short(figures: dict[str, Any]) -> str:
+    """Say where a run stands in a few words."""
+    named = (("value loss", "loss/value"), ("policy loss", "loss/policy"), ("draws", "selfplay/draws"))
+    return ", ".join(f"{name} {figures[key]:.3f}" for name, key in named if key in figures)
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[Callable[[], bool]]:
+    """Turn the first interrupt or request to end into a wish that can be asked about; a second one ends at once."""
+    asked: list[int] = []
+
+    def note(number: int, frame: Any) -> None:
+        asked.append(number)
+        signal.signal(number, before[number])
+
+    before: dict[int, Any] = {}
+    for each in (signal.SIGINT, signal.SIGTERM):
+        before[each] = signal.signal(each, note)
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
