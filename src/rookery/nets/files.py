@@ -126,12 +126,11 @@ def load_network(path: str | Path) -> Loaded:
 
 def read_pth(place: Path) -> dict[str, Any]:
     """Read a file of PyTorch, without running anything in it."""
+    file = place.open("rb")
     try:
-        with warnings.catch_warnings():
+        with file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about old formats; what cannot be read raises
-            content = torch.load(place, map_location="cpu", weights_only=True)
-    except OSError:
-        raise
+            content = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever a broken file makes the reader stumble over
         raise BadInput(f"this is no file of weights, or a broken or unsafe one ({reason_of(error)})") from None
     if not isinstance(content, dict):
