@@ -23,7 +23,6 @@ from rookery.search.gomoku_patterns import (
     BOARD,
     FIVE,
     FOUR,
-    LOG,
     NOTHING,
     OPEN_FOUR,
     OPEN_THREE,
@@ -97,11 +96,11 @@ def test_a_board_that_stones_were_put_on_and_taken_from_is_the_same_as_a_new_one
             lay(fresh[0], position.state)
             lay(used[0], position.state)
             free = [int(a) for a in rng.permutation(position.legal())[:6]]
-            logs = np.empty((len(free), LOG), np.int32)
+            frames = np.empty(len(free), FRAME)
             for i, point in enumerate(free):
-                put(used[0], i % 2, point, logs[i])
+                put(used[0], i % 2, point, frames[i])
             for i, point in reversed(list(enumerate(free))):
-                take(used[0], i % 2, point, logs[i])
+                take(used[0], i % 2, point, frames[i])
             assert all(np.array_equal(fresh[name], used[name]) for name in fresh.dtype.names or ())
 
 
@@ -111,7 +110,7 @@ def test_a_stone_put_on_a_board_leaves_what_a_new_board_has():
             break
         before, after, child = new_record(BOARD, 9), new_record(BOARD, 9), position.copy()
         lay(before[0], position.state)
-        put(before[0], int(position.state["colour"]), action, np.empty(LOG, np.int32))
+        put(before[0], int(position.state["colour"]), action, np.empty(1, FRAME)[0])
         child.play(action)
         lay(after[0], child.state)
         free = child.legal() if not child.over else []

@@ -53,7 +53,7 @@ def compare(spec, way, simulations, plies):
     for b, position in enumerate(positions):
         slow = SlowTree(position, settings, evaluator)
         slow.run(simulations)
-        assert same_tree(trees, b, 0, slow.root) > 2
+        assert same_tree(trees, b, 0, slow.root) > 1  # the root, and a move at least: it may win at once
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)

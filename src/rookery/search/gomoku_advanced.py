@@ -19,6 +19,7 @@ from rookery.games.position import Position
 from rookery.games.rules import State
 from rookery.search import gomoku_vcf as fours
 from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.borrowed import borrowed
 from rookery.search.gomoku_judge import (
     BEST,
     DEPTH,
@@ -155,12 +156,12 @@ def enter(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, col
     frame, below = frames[level], frames[level + 1]
     point = point_of(frame.moves[frame.next])
     set_window(frame, below)
-    put(board, colour, point, frame.log)
+    put(board, colour, point, frame)
     place[NODES] += 1
     place[WORK] += 1
     known, value = judge(board, tools, place, 1 - colour, level + 1, below, free - level - 1)
     if known:
-        take(board, colour, point, frame.log)
+        take(board, colour, point, frame)
         take_value(frame, -value, tools[4], colour)
         return
     for row in range(board.size):
@@ -178,7 +179,7 @@ def leave(board: State, frames: np.ndarray, place: np.ndarray, tools: Tools, col
     """Store the value of a position whose moves are done, and give it to the position before."""
     frame, above = frames[place[LEVEL]], frames[place[LEVEL] - 1]
     store(tools[5][board.key & uint64(tools[5].shape[0] - 1)], board.key, frame, place[LEVEL])
-    take(board, 1 - colour, point_of(above.moves[above.next]), above.log)
+    take(board, 1 - colour, point_of(above.moves[above.next]), above)
     take_value(above, -frame.best, tools[4], 1 - colour)
     place[LEVEL] -= 1
 
@@ -192,6 +193,21 @@ def close_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray
     place[DEPTH] += 2  # values of odd and even depths differ more than two of a kind
     if root.count == 1 or abs(root.best) > SURE or place[DEPTH] > last:
         place[DONE] = 1
+
+
+@njit(cache=True, nogil=True, inline="always")
+def borrowed_tools(tools: Tools) -> Tools:
+    """Return the same memory, its users uncounted: counting them takes longer than a position."""
+    return (
+        borrowed(tools[0]),
+        borrowed(tools[1]),
+        borrowed(tools[2]),
+        borrowed(tools[3]),
+        borrowed(tools[4]),
+        borrowed(tools[5]),
+        borrowed(tools[6]),
+        borrowed(tools[7]),
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -214,6 +230,7 @@ def search_on(
                           of its line, the lowest level so far
     setting  colour to move at the root, free points there, the last depth, nodes of the search for fours
     """
+    boards, frames, place, tools = borrowed(boards), borrowed(frames), borrowed(place), borrowed_tools(tools)
     if place[LEVEL] == UNBEGUN:
         begin(boards, states, frames, tools, place, setting[0], setting[3])
     deepen(boards[0], frames, place, tools, setting, budget)
@@ -257,13 +274,13 @@ def main_line(board: State, frames: np.ndarray, table: np.ndarray, colour: int, 
     count, move = 0, first
     while move >= 0 and count < out.shape[0]:
         out[count] = move
-        put(board, colour ^ (count & 1), move, frames[count].log)
+        put(board, colour ^ (count & 1), move, frames[count])
         count += 1
         if board.ranks[0, IS_FIVE] + board.ranks[1, IS_FIVE] > 0:
             break
         move = table_move(table[board.key & uint64(table.shape[0] - 1)], board.key)
     for i in range(count - 1, -1, -1):
-        take(board, colour ^ (i & 1), out[i], frames[i].log)
+        take(board, colour ^ (i & 1), out[i], frames[i])
     return count
 
 

@@ -135,14 +135,15 @@ def count_shape(board: State, colour: int, point: int, sign: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def set_pattern(board: State, colour: int, point: int, direction: int, pattern: int, log: np.ndarray) -> None:
+def set_pattern(board: State, colour: int, point: int, direction: int, pattern: int, frame: State) -> None:
     """Change one direction of a free point's shape, and note the shape it had."""
     old = board.shape[colour, point]
     new = (old & ~(7 << 3 * direction)) | (pattern << 3 * direction)
     if new == old:
         return
-    log[0] += 1
-    log[log[0]] = ((colour * POINTS + point) << 3 * DIRECTIONS) | old
+    count = frame.log[0] + 1
+    frame.log[0] = count
+    frame.log[count] = ((colour * POINTS + point) << 3 * DIRECTIONS) | old
     board.shape[colour, point] = new
     board.weight[colour] += WEIGHT[new] - WEIGHT[old]
     if RANK[new] != RANK[old]:
@@ -151,7 +152,7 @@ def set_pattern(board: State, colour: int, point: int, direction: int, pattern: 
 
 
 @njit(cache=True, nogil=True)
-def look_again(board: State, point: int, direction: int, log: np.ndarray) -> None:
+def look_again(board: State, point: int, direction: int, frame: State) -> None:
     """Bring the free points near a point up to date in one direction."""
     line, middle = board.line[point, direction], board.shift[point, direction]
     black, white = board.lines[BLACK, direction, line], board.lines[WHITE, direction, line]
@@ -161,44 +162,45 @@ def look_again(board: State, point: int, direction: int, log: np.ndarray) -> Non
         free &= free - uint64(1)
         other = point + steps * board.step[direction]
         both = BOTH[(nearest(black, middle + steps) << uint64(8)) | nearest(white, middle + steps)]
-        set_pattern(board, BLACK, other, direction, both & 7, log)
-        set_pattern(board, WHITE, other, direction, both >> 3, log)
+        set_pattern(board, BLACK, other, direction, both & 7, frame)
+        set_pattern(board, WHITE, other, direction, both >> 3, frame)
 
 
 @njit(cache=True, nogil=True)
-def put(board: State, colour: int, point: int, log: np.ndarray) -> None:
+def put(board: State, colour: int, point: int, frame: State) -> None:
     """Put a stone on a free point.
 
-    log  [LOG]  what `take` needs: how many shapes have changed; for each its colour, point and old shape; from CHANGES
-                on the ranks and weights there were
+    The frame is any record with a field `log`, int32 [LOG]; an array would take long, for its users are counted. It is
+    given what `take` needs: how many shapes have changed; for each its colour, point and old shape; from CHANGES on the
+    ranks and weights there were.
     """
     for side in range(2):
-        log[CHANGES + side] = board.weight[side]
+        frame.log[CHANGES + side] = board.weight[side]
         for rank in range(RANKS):
-            log[CHANGES + 2 + RANKS * side + rank] = board.ranks[side, rank]
+            frame.log[CHANGES + 2 + RANKS * side + rank] = board.ranks[side, rank]
         count_shape(board, side, point, -1)
     flip_bits(board, colour, point)
     board.key ^= key_of(colour, point)
-    log[0] = 0
+    frame.log[0] = 0
     for direction in range(DIRECTIONS):
-        look_again(board, point, direction, log)
+        look_again(board, point, direction, frame)
 
 
 @njit(cache=True, nogil=True)
-def take(board: State, colour: int, point: int, log: np.ndarray) -> None:
+def take(board: State, colour: int, point: int, frame: State) -> None:
     """Take the last stone away again, by what was noted; the shape its point had is still kept."""
     flip_bits(board, colour, point)
     board.key ^= key_of(colour, point)
-    for i in range(1, log[0] + 1):
-        place, shape = log[i] >> 3 * DIRECTIONS, log[i] & (SHAPES - 1)
+    for i in range(1, frame.log[0] + 1):
+        place, shape = frame.log[i] >> 3 * DIRECTIONS, frame.log[i] & (SHAPES - 1)
         if place < POINTS:
             board.shape[0, place] = shape
         else:
             board.shape[1, place - POINTS] = shape
     for side in range(2):
-        board.weight[side] = log[CHANGES + side]
+        board.weight[side] = frame.log[CHANGES + side]
         for rank in range(RANKS):
-            board.ranks[side, rank] = log[CHANGES + 2 + RANKS * side + rank]
+            board.ranks[side, rank] = frame.log[CHANGES + 2 + RANKS * side + rank]
 
 
 @njit(cache=True, nogil=True)
