@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from nets.samples import KINDS, SMALL, V4, V5, worn
+from nets.samples import KINDS, SMALL, V4, V5, on_one_thread, worn
 from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.arena.memory import Memory
 from rookery.errors import BadInput
@@ -16,6 +16,12 @@ from rookery.nets.network import Network
 from rookery.nets.residual import build
 
 SEEN = {"atol": 2e-5, "rtol": 1e-5}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    with on_one_thread():
+        yield
 
 
 def observations(network: Network, rows: int, seed: int = 0) -> np.ndarray:

@@ -86,6 +86,13 @@ def test_a_network_of_the_zoo_is_found_by_its_name(tmp_path, monkeypatch):
             make_player(f"net:zoo:{name}", load("pylos"))
 
 
+def test_a_tilde_stands_for_the_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    new_run(tmp_path / "run", [{"file": "checkpoint_01000.pth", "step": 1000}])
+    assert make_player("net:~/run/checkpoint_01000.pth", load("pylos")).name == "net:'~/run/checkpoint_01000.pth'"
+    assert make_player("net:~/run", load("pylos")).name == f"net:{tmp_path}/run/checkpoint_01000.pth"
+
+
 def test_a_missing_file_and_no_file_are_refused(tmp_path):
     with pytest.raises(BadInput, match=r"player 'net:none\.pth': 'none\.pth' is not there"):
         make_player("net:none.pth", load("pylos"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 
 from rookery.nets.configs import PerceptronConfig, ResidualConfig, TowerConfig
@@ -30,3 +33,12 @@ def worn(network: Network, seed: int = 1) -> Network:
             module.bias.data = torch.randn(size, generator=random) * 0.5
             module.weight.data[0] = 0
     return network.eval()
+
+
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """Let PyTorch use a single thread."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -128,15 +128,16 @@ class Trap:
 @pytest.mark.faults
 @pytest.mark.parametrize("protocol", [0, 2, 4])
 def test_a_pickle_that_would_run_code_is_refused_and_runs_none(protocol, tmp_path):
-    marker = tmp_path / "ran"
+    marker, what = tmp_path / "ran", "asks for (posix|nt).mkdir" if protocol < 4 else "cannot be read"
     for bare in (True, False):
         content = Trap(marker) if bare else {"model_state_dict": build(SMALL).state_dict(), "step": Trap(marker)}
         (tmp_path / "bad.pth").write_bytes(pickle.dumps(content, protocol=protocol))
         with pytest.raises(BadInput, match=r"bad\.pth"):
             load_network(tmp_path / "bad.pth")
         torch.save(content, tmp_path / "bad.pth", pickle_protocol=max(2, protocol))
-        with pytest.raises(BadInput, match=r"bad\.pth.*unsafe"):
+        with pytest.raises(BadInput, match=rf"bad\.pth.*unsafe.*{what}") as refused:
             load_network(tmp_path / "bad.pth")
+        assert "weights_only" not in str(refused.value)  # nobody is told how to run it all the same
     assert not marker.exists()
 
 
@@ -264,7 +265,7 @@ def test_an_ending_that_says_nothing_is_refused(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(BadInput, match="cannot be written"):
+    with pytest.raises(FileNotFoundError, match=r"none/a\.pth"):
         save_network(tmp_path / "none" / "a.pth", build(SMALL), ABOUT)
 
 
@@ -277,7 +278,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(writing.os, "fsync", full)
-    with pytest.raises(BadInput, match=r"a\.pth.*No space left"):
+    with pytest.raises(OSError, match=r"No space left.*a\.pth"):
         save_network(tmp_path / "a.pth", build(SMALL, seed=3), ABOUT)
     assert [path.name for path in tmp_path.iterdir()] == ["a.pth"]
     assert (tmp_path / "a.pth").read_bytes() == before

@@ -28,14 +28,15 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 def network_name(text: str) -> str:
     """Return the text that goes on naming the same network: of a run, its newest checkpoint."""
-    return text if text.startswith(ZOO_SIGN) or not Path(text).is_dir() else str(newest_checkpoint(Path(text)))
+    place = Path(text).expanduser()
+    return text if text.startswith(ZOO_SIGN) or not place.is_dir() else str(newest_checkpoint(place))
 
 
 def network_file(text: str) -> Path:
     """Return the file of a network that a text names; it need not be there unless it is in the zoo."""
     if text.startswith(ZOO_SIGN):
         return zoo_file(text.removeprefix(ZOO_SIGN))
-    return Path(network_name(text))
+    return Path(network_name(text)).expanduser()
 
 
 def zoo_names() -> list[str]:

@@ -29,14 +29,10 @@ def export_network(path: str | Path, network: Network, about: About) -> None:
     """Write a network for other programs, by the file's ending: .safetensors, .onnx, or .pth."""
     if Path(path).suffix not in ENDINGS:
         raise BadInput(f"{str(path)!r}: a network is exported to a file that ends in {' or '.join(ENDINGS)}")
-    if Path(path).suffix != ".onnx":
+    if Path(path).suffix == ".onnx":
+        write_whole(path, onnx_bytes(network, about))
+    else:
         save_network(path, network, about)
-        return
-    content = onnx_bytes(network, about)
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise BadInput(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
 
 
 def onnx_bytes(network: Network, about: About) -> bytes:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -64,14 +65,14 @@ class Loaded:
 
 
 def save_network(path: str | Path, network: Network, about: About) -> None:
-    """Write a network into a .pth or .safetensors, by the file's ending; the file is there whole or not at all."""
+    """Write a network into a .pth or .safetensors, by the file's ending; the file is there whole or not at all.
+
+    A disk that is full or may not be written raises an OSError with the file's name.
+    """
     if Path(path).suffix not in SUFFIXES:
         raise BadInput(f"{str(path)!r}: a network is written to a file that ends in {' or '.join(SUFFIXES)}")
-    content = (safetensors_bytes if Path(path).suffix == ".safetensors" else pth_bytes)(network, about)
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise BadInput(f"{str(path)!r} cannot be written: {error.strerror or error}") from None
+    write = safetensors_bytes if Path(path).suffix == ".safetensors" else pth_bytes
+    write_whole(path, write(network, about))
 
 
 def weights_of(network: Network) -> dict[str, Tensor]:
@@ -125,18 +126,27 @@ def load_network(path: str | Path) -> Loaded:
 
 def read_pth(place: Path) -> dict[str, Any]:
     """Read a file of PyTorch, without running anything in it."""
+    file = place.open("rb")
     try:
-        with warnings.catch_warnings():
+        with file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about old formats; what cannot be read raises
-            content = torch.load(place, map_location="cpu", weights_only=True)
-    except OSError:
-        raise
+            content = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # whatever a broken file makes the reader stumble over
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise BadInput(f"this is no file of weights, or a broken or unsafe one ({reason[:160]})") from None
+        raise BadInput(f"this is no file of weights, or a broken or unsafe one ({reason_of(error)})") from None
     if not isinstance(content, dict):
         raise BadInput(f"a file of weights holds a dictionary, not a {type(content).__name__}")
     return content
+
+
+def reason_of(error: Exception) -> str:
+    """Say in short why PyTorch does not read a file; of a pickle, only what it asks for, not how to let it run."""
+    text = str(error).strip()
+    asked = re.search(r"GLOBAL ([\w.]+)", text)
+    if asked:
+        return f"it asks for {asked[1]}, which is no part of weights"
+    if isinstance(error, RuntimeError) and text:
+        return re.split(r"\. |\n", text)[0][:160]
+    return "its content cannot be read"
 
 
 def read_safetensors(place: Path) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from pathlib import Path
 def write_whole(path: str | Path, content: bytes) -> None:
     """Write a file under another name, force it to the disk, and put it into place.
 
-    Killed at any moment, or out of room, this leaves the old file or the new one, never a part of either.
+    Killed at any moment, or out of room, this leaves the old file or the new one, never a part of either. An OSError
+    names the file.
     """
     place = Path(path)
     temporary = place.with_name(f".{place.name}.{uuid.uuid4().hex}.part")
@@ -21,9 +22,11 @@ def write_whole(path: str | Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(place)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(place)) from error
         raise
     force_folder(place.parent)
 
