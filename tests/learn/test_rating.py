@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from learn.support_runs import SMALL_BOARD, run_of_networks
+from learn.support_runs import run_of_networks
 from rookery import BadInput
 from rookery.arena.ledger import Ledger
 from rookery.arena.ratings import fit
@@ -285,4 +285,3 @@ def test_a_player_is_named_by_file_and_content(run):
     assert first.startswith("net:checkpoint_00010.pth#")
     assert first.endswith(",sims=32")
     assert first.partition("#")[2] != second.partition("#")[2]
-    assert SMALL_BOARD == run.game.spec
