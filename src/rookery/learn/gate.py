@@ -9,6 +9,7 @@ run's seed and the number of games played, so a run that goes on from a snapshot
 from __future__ import annotations
 
 import copy
+import time
 from typing import Any
 
 import torch
@@ -36,6 +37,7 @@ class Gate:
         """Make a first champion of a copy of a network."""
         self.run, self.settings, self.game, self.device = run, run.settings.gate, run.game, device
         self.champion = copy.deepcopy(network)
+        self.players: dict[str, NetworkPlayer] = {}
         self.games, self.steps = 0, 0
         """games played and steps made at the last challenge"""
 
@@ -47,6 +49,7 @@ class Gate:
 
     def challenge(self, network: Network, games: int, steps: int) -> dict[str, float]:
         """Let a network challenge the champion, note how it went, and return the figures of it."""
+        begun = time.monotonic()
         match = self.meet(network, games)
         taken = is_taken(match, self.settings)
         if taken:
@@ -55,7 +58,8 @@ class Gate:
         score, number = match.score.score, len(match.score.games)
         verdict = {"verdict": match.verdict} if self.settings.kind == "sprt" else {}
         self.run.note_gate(games, games=number, score=round(score, 6), **verdict, taken=taken)
-        return {"gate/score": score, "gate/games": float(number), "gate/taken": float(taken)}
+        figures = {"gate/score": score, "gate/games": float(number), "gate/taken": float(taken)}
+        return figures | {"seconds/gate": time.monotonic() - begun}
 
     def meet(self, network: Network, games: int) -> Match:
         """Play the match."""
@@ -79,12 +83,15 @@ class Gate:
         return match
 
     def player(self, network: Network, name: str) -> Player:
-        """Make a player of a network."""
+        """Return the player of a network; it is made once, since on a card that takes longer than new weights do."""
+        if name in self.players:
+            self.players[name].evaluator.update(network)
+            return self.players[name]
         about = About(game=self.game.spec, observation=self.run.settings.network.observation)
         limits = Limits(nodes=self.settings.simulations)
         how = search_settings(self.run.settings.selfplay, self.settings)
         player = NetworkPlayer(Loaded(network, network.config, about), limits, limits, how, device=self.device)
-        player.name = name
+        player.name, self.players[name] = name, player
         return player
 
     # -- going on --

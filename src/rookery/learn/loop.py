@@ -180,11 +180,11 @@ class Training:
             self.figures.steps += count
             if not self.gate:
                 self.players.update(self.player)
+        self.figures.played += between - begin
+        self.figures.trained += time.monotonic() - between
         if self.gate and self.gate.is_due(self.games, self.trainer.steps):
             self.figures.gate = self.gate.challenge(self.trainer.player, self.games, self.trainer.steps)
             self.players.update(self.player)
-        self.figures.played += between - begin
-        self.figures.trained += time.monotonic() - between
 
     # -- what is told and kept --
 
