@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def outcomes_of(positions: list[Position], settings: SelfplaySettings) -> list[f
         else:
             result = called_off[ending] * (1 if game.teams[position.mover] == game.teams[last.mover] else -1)
         teams = [game.teams[later.mover] for later in positions[i:-1]]
-        turns = sum(a != b for a, b in zip(teams, teams[1:], strict=False))
+        turns = sum(a != b for a, b in pairwise(teams))
         found.append(result * settings.discount**turns)
     return found
 
