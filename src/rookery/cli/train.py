@@ -34,13 +34,14 @@ def train(
 
     rookery train my_settings.yaml --set seed=2 --set selfplay.games=5000 --folder runs/second
     """
-    from rookery.learn.runs import Run, free_folder
+    from rookery.learn.loop import new_run
+    from rookery.learn.runs import free_folder
     from rookery.learn.settings import read_settings
     from rookery.terminal import err
 
     settings = read_settings(config, changes or ())
     path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
-    run = Run.create(path, settings)
+    run = new_run(path, settings)
     err.print(f"the run is kept in {path}", markup=False)
     train_run(run)
 

@@ -7,6 +7,7 @@ with as many threads, it ends with the same weights. On a card sums may differ i
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,12 +17,14 @@ import torch
 
 from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.games.game import Game
+from rookery.games.library import load
 from rookery.learn.losses import Losses
 from rookery.learn.replay import Replay
 from rookery.learn.runs import Run
 from rookery.learn.selfplay import Finished, SelfPlay
 from rookery.learn.settings import RunSettings, network_values
 from rookery.learn.snapshots import Snapshot
+from rookery.learn.threads import fastest_threads
 from rookery.learn.tracking import Tracker
 from rookery.learn.trainer import Trainer
 from rookery.nets.configs import read_config
@@ -31,6 +34,15 @@ from rookery.nets.network import Network
 from rookery.nets.residual import build
 
 REPORT = 1.0  # seconds between two lines of figures
+
+
+def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
+    """Make the folder of a new run, for as many threads as are asked for or turn out to be best."""
+    threads = settings.threads
+    if not threads and chosen_device(settings.device).type == "cpu":
+        values = network_values(settings.network, load(settings.game))
+        threads = fastest_threads(read_config(values), settings.training.batch)
+    return Run.create(folder, settings, threads)
 
 
 class OnProcessor:
@@ -94,8 +106,8 @@ class Training:
         self.run, self.settings, self.game, self.say = run, run.settings, run.game, say
         settings, play = self.settings, self.settings.selfplay
         self.device = chosen_device(settings.device)
-        if settings.threads:
-            torch.set_num_threads(settings.threads)
+        if threads := run.manifest["threads"]:
+            torch.set_num_threads(threads)
         self.kind, self.games, self.elapsed, self.since = settings.network.observation, 0, 0.0, time.monotonic()
         self.saved_at, self.reported_at = -1e9, -1e9
         self.checkpointed = 0
