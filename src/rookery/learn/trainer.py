@@ -24,10 +24,10 @@ WARMING = 3  # steps before capturing, whose effect is undone
 
 
 def learning_rate(settings: TrainingSettings, step: int, planned: int) -> float:
-    """Return the learning rate of a step: a rise from nothing, then a cosine down to the least."""
+    """Return the learning rate of a step: a rise from nothing, then a cosine down to the least at the last step."""
     if step < settings.warmup_steps:
         return settings.learning_rate * (step + 1) / settings.warmup_steps
-    left = max(1, planned - settings.warmup_steps)
+    left = max(1, planned - 1 - settings.warmup_steps)
     done = min(1.0, (step - settings.warmup_steps) / left)
     span = settings.learning_rate - settings.least_learning_rate
     return settings.least_learning_rate + span * (1 + math.cos(math.pi * done)) / 2
