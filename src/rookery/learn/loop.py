@@ -34,6 +34,7 @@ from rookery.nets.network import Network
 from rookery.nets.residual import build
 
 REPORT = 1.0  # seconds between two lines of figures
+SNAPSHOT = 300.0  # seconds after which the state is saved, checkpoint or not
 
 
 def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
@@ -49,9 +50,11 @@ class OnProcessor:
     """Self-play by a CPU's threads."""
 
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
-        device = "mps" if replay.device.type == "mps" else "cpu"
         self.evaluator = NetworkEvaluator(
-            network, replay.kind, device=device, batch=settings.selfplay.at_once * settings.selfplay.leaves
+            network,
+            replay.kind,
+            device=next(network.parameters()).device.type,
+            batch=settings.selfplay.at_once * settings.selfplay.leaves,
         )
         self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
@@ -109,12 +112,15 @@ class Training:
         if threads := run.manifest["threads"]:
             torch.set_num_threads(threads)
         self.kind, self.games, self.elapsed, self.since = settings.network.observation, 0, 0.0, time.monotonic()
-        self.saved_at, self.reported_at = -1e9, -1e9
-        self.checkpointed = 0
-        """games at the last checkpoint"""
+        self.saved_at, self.reported_at = time.monotonic(), -1e9
+        self.checkpointed, self.checkpointed_at = 0, -1e9
+        """games and time at the last checkpoint"""
         network = build(read_config(network_values(settings.network, self.game)), settings.seed)
-        self.replay = Replay(self.game, self.kind, settings.training.replay, self.device, settings.training.symmetries)
-        self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
+        where = "cuda" if self.device.type == "cuda" else "cpu"  # kernels write into it
+        self.replay = Replay(self.game, self.kind, settings.training.replay, where, settings.training.symmetries)
+        self.trainer = Trainer(
+            network, settings.training, settings.planned_steps, settings.seed, self.replay, self.device
+        )
         self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
         side = OnCard if self.device.type == "cuda" else OnProcessor
         self.players = side(self.game, settings, self.replay, self.trainer.player)
@@ -214,10 +220,15 @@ class Training:
         """Save a checkpoint if enough games were played and enough time has passed since the last."""
         keep = self.settings.checkpoints
         due = self.games // keep.every > self.checkpointed // keep.every
-        if due and time.monotonic() - self.saved_at >= keep.least_seconds and self.games < self.settings.selfplay.games:
+        if (
+            due
+            and time.monotonic() - self.checkpointed_at >= keep.least_seconds
+            and self.games < self.settings.selfplay.games
+        ):
             self.checkpoint()
             self.save_state()
-            self.saved_at = time.monotonic()
+        elif time.monotonic() - self.saved_at >= SNAPSHOT:  # checkpoints may be days apart
+            self.save_state()
 
     def checkpoint(self) -> None:
         """Save the network that plays."""
@@ -227,7 +238,7 @@ class Training:
         )  # fmt: skip
         network = self.trainer.player
         self.run.save_checkpoint(self.games, lambda path: save_network(path, network, about))
-        self.checkpointed = self.games
+        self.checkpointed, self.checkpointed_at = self.games, time.monotonic()
 
     def save_state(self) -> None:
         """Save everything needed to go on."""
@@ -237,3 +248,4 @@ class Training:
             "games": self.games, "elapsed": self.spent, "checkpointed": self.checkpointed, "last": self.last,
         }  # fmt: skip
         self.run.save_state(Snapshot(arrays, values, self.trainer.state()))
+        self.saved_at = time.monotonic()
