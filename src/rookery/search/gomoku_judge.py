@@ -115,32 +115,40 @@ def judge(
         value = from_table(entry.value, level)
         if entry.bound == EXACT or (value >= frame.beta if entry.bound == AT_LEAST else value <= frame.alpha):
             return True, value
-    if not danger and count_fours(board, colour) > 1:
+    if danger:
+        return False, 0
+    threatened = board.ranks[1 - colour, IS_DOUBLE] > 0
+    score = still_score(board, colour)
+    if not threatened and is_enough(board, colour, frame, score):
+        return True, score
+    if count_fours(board, colour) > 1:
         most = INNER_FOURS if frame.depth > 1 else LEAF_FOURS
         plies = plies_to_win_by_fours(board, tools, colour, most, place)
         if plies > 0:
             return True, WIN - level - plies
-    if danger:
-        return False, 0
-    if board.ranks[1 - colour, IS_DOUBLE] > 0 and level < place[DEPTH] + EXTENSION:
+    if threatened and level < place[DEPTH] + EXTENSION:
         frame.depth = max(frame.depth, 1)
         return False, 0
-    return judge_quiet(board, colour, frame)
+    return frame.depth <= 0 or is_hopeless(board, colour, frame, score), score
 
 
 @njit(cache=True, nogil=True)
-def judge_quiet(board: State, colour: int, frame: State) -> tuple[bool, int]:
-    """Tell whether a position in which nothing is forced need not be searched: no depth left, or far off the window."""
-    score = still_score(board, colour)
+def is_enough(board: State, colour: int, frame: State, score: int) -> bool:
+    """Tell whether a score is above the window and likely to stay there, so that nothing better need be looked for."""
     if frame.depth <= 0:
-        return True, score
+        return bool(score >= frame.beta)
     if frame.depth > SHALLOW or frame.beta - frame.alpha > 1:
-        return False, 0
+        return False
     safe = board.ranks[1 - colour, IS_FOUR_AND_THREE] == 0
-    if safe and score - MARGIN * frame.depth >= frame.beta:
-        return True, score
-    hopeless = count_fours(board, colour) == 0 and score + HOPE * frame.depth <= frame.alpha
-    return hopeless, score
+    return bool(safe and score - MARGIN * frame.depth >= frame.beta)
+
+
+@njit(cache=True, nogil=True)
+def is_hopeless(board: State, colour: int, frame: State, score: int) -> bool:
+    """Tell whether a score is so far below the window that moves which threaten nothing will not bring it there."""
+    if frame.depth > SHALLOW or frame.beta - frame.alpha > 1:
+        return False
+    return bool(count_fours(board, colour) == 0 and score + HOPE * frame.depth <= frame.alpha)
 
 
 # ---- the table -----------------------------------------------------------------------------------
