@@ -11,7 +11,7 @@ from rookery.search.gomoku_lines import free_in_row, insert_move
 from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, IS_FOUR, ORDER, RANK, count_of, shape_of
 
 MOVES = 40  # room for moves; a defence against an open four may need many
-WIDE, NARROW, LEAST = 14, 10, 5  # moves looked at where nothing is forced: at depth 5 and more, 2 and more, 1
+WIDE, NARROW, LEAST = 14, 8, 4  # moves looked at where nothing is forced: at depth 5 and more, 2 and more, 1
 NO_THREAT, IN_THREAT, IN_DANGER = 0, 1, 2  # of an open four, of a five
 FIRST, KILLER, HISTORY = 1 << 20, 30, 40  # added to a move's score; HISTORY at most
 
