@@ -9,8 +9,9 @@ What a stone would make on every point is known at any time (`gomoku_patterns`),
 
 The last list holds everything that can help: whoever stops an open four must take a point of one of its fives, and
 those are points where a four is made. Where the side to move has fours, a search for a win by continuous fours
-(`gomoku_vcf`) of a few nodes comes before all else. A position at the full depth is worth the weights of both sides'
-free points, and a bonus for the side to move.
+(`gomoku_vcf`) of a few nodes comes first, unless the position is good enough without. A position at the full depth is
+worth the weights of both sides' free points, and a bonus for the side to move; a single open three of the other side is
+not played out, for it nearly always costs the move that answers it and no more.
 """
 
 from __future__ import annotations
@@ -23,17 +24,26 @@ from numba import njit, uint64
 from rookery.games.rng import hashed
 from rookery.games.rules import State
 from rookery.search import gomoku_vcf as fours
-from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, IS_FOUR, IS_FOUR_AND_THREE, IS_TWO_THREES, count_of
+from rookery.search.gomoku_patterns import (
+    IS_DOUBLE,
+    IS_FIVE,
+    IS_FOUR,
+    IS_FOUR_AND_THREE,
+    IS_TWO_THREES,
+    count_of,
+    weight_of,
+)
 
 WIN, SURE, MOST = 30_000, 29_000, 32_000  # a win is WIN less the plies to the five; beyond SURE all are wins
-TEMPO, CLEAR_LEAD, LEAD, TO_ANSWER = 110, 250, 120, 35
+TEMPO, CLEAR_LEAD, LEAD = 110, 250, 120
+TO_ANSWER = 35  # what a single open three costs the side that must answer it, as found by playing it out
 SHALLOW = 3  # plies to go from which on positions far outside the window are not searched
 MARGIN, HOPE = 130, 130  # how far above and below the window that is, for each of those plies
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
 # What `place` holds, see `gomoku_advanced.search_on`.
 LEVEL, NODES, WORK, DONE, DEPTH, REACHED, BEST, SCORE, LENGTH, LOWEST = range(10)
 PLIES = 90
-EXTENSION = 2  # plies beyond the depth in which open threes are still answered
+EXTENSION = 2  # plies beyond the depth in which threats that one stone may not stop are still answered
 LEAF_FOURS, INNER_FOURS = 10, 40  # nodes of a search for fours
 
 ENTRY = np.dtype(
@@ -49,7 +59,7 @@ Tools = Any  # (threats [1], path, place, failed) of the search for fours, histo
 def still_score(board: State, colour: int) -> int:
     """Judge a position without looking ahead, from the side of the colour to move."""
     other = 1 - colour
-    score = board.weight[colour] - board.weight[other] + TEMPO
+    score = weight_of(board, colour) - weight_of(board, other) + TEMPO
     threatened = count_of(board, other, IS_DOUBLE) > 0
     if threatened:
         score -= CLEAR_LEAD if is_pressed(board, colour) else TO_ANSWER
@@ -62,9 +72,9 @@ def still_score(board: State, colour: int) -> int:
 
 @njit(cache=True, nogil=True)
 def is_pressed(board: State, colour: int) -> bool:
-    """Tell whether the other side threatens an open four and more than one stone can stop, as far as can be seen.
+    """Tell whether the other side may threaten more than one stone can stop: an open four, and something else.
 
-    One open three gives one or two points for an open four.
+    A single open three has no more than two points that make an open four of it.
     """
     doubles = count_of(board, 1 - colour, IS_DOUBLE)
     return doubles > 2 or (doubles > 0 and count_of(board, 1 - colour, IS_FOUR_AND_THREE) > 0)

@@ -42,21 +42,21 @@ URGENCY = np.array([0, 2, 8, 10, 40, 60, 400, 2000])  # of a pattern, in the ord
 CHANGES = 8 * DIRECTIONS  # of shapes by a stone, at most
 SHAPE_BITS = 3 * DIRECTIONS
 SHAPES = 1 << SHAPE_BITS
-RANK_BITS = 9  # of a count of points
+LOWEST_COUNTED = IS_TWO_THREES
+COUNT_BITS = 9  # of a count of points
+WEIGHT_SHIFT = COUNT_BITS * (IS_FIVE + 1 - LOWEST_COUNTED)
 MIDDLE = uint64(4)
 NEAR = uint64(0x1FF)
 
 BOARD: tuple[Any, ...] = (
     ("shapes", np.int32, (POINTS,)),  # black's shape in the lower half, white's in the upper one
-    ("ranks", np.uint64, (2,)),  # how many free points have a rank, for all ranks but the lowest: see `count_of`
-    ("weight", np.int32, (2,)),  # of all free points
+    ("sums", np.uint64, (2,)),  # over all free points: how many have each of the five highest ranks, and the weight
     ("key", np.uint64),
 )
 LOG: tuple[Any, ...] = (  # what `take` needs of the board before a stone was put
     ("changes", np.int32),
     ("log", np.int64, (CHANGES,)),  # a point whose shapes have changed, and the shapes it had
-    ("old_ranks", np.uint64, (2,)),
-    ("old_weight", np.int32, (2,)),
+    ("old_sums", np.uint64, (2,)),
 )
 
 
@@ -108,17 +108,21 @@ def rank_of(patterns: tuple[int, ...]) -> int:
     return IS_THREE if THREE in patterns else IS_QUIET
 
 
+def share_of_sums(patterns: tuple[int, ...]) -> int:
+    """Return what a free point adds to the sums: one to the count of its rank, and its weight above all counts."""
+    rank = rank_of(patterns)
+    weight = int(WEIGHTS[list(patterns)].sum()) + CROSSING.get(rank, 0)
+    return weight << WEIGHT_SHIFT | (1 << COUNT_BITS * (rank - LOWEST_COUNTED) if rank >= LOWEST_COUNTED else 0)
+
+
 PATTERNS = pattern_table()
 BOTH = PATTERNS | PATTERNS.reshape(256, 256).T.ravel() << 3  # by black and white stones: black's pattern, and white's
 ALL_SHAPES = [patterns[::-1] for patterns in product(range(8), repeat=DIRECTIONS)]
 RANK = np.array([rank_of(patterns) for patterns in ALL_SHAPES], np.int8)
-COUNTED = np.array([1 << RANK_BITS * (rank - 1) if rank else 0 for rank in RANK.tolist()], np.uint64)
-WEIGHT = np.array(
-    [WEIGHTS[list(patterns)].sum() + CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
-)
 ORDER = np.array(
     [URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
 )
+SUMMED = np.array([share_of_sums(patterns) for patterns in ALL_SHAPES], np.uint64)
 
 
 # ---- a board that keeps the shapes ---------------------------------------------------------------
@@ -139,17 +143,21 @@ def shape_of(shapes: int, colour: int) -> int:
 
 @njit(cache=True, nogil=True)
 def count_of(board: State, colour: int, rank: int) -> int:
-    """Return how many free points have a rank above IS_QUIET."""
-    return int((board.ranks[colour] >> uint64(RANK_BITS * (rank - 1))) & uint64((1 << RANK_BITS) - 1))
+    """Return how many free points have a rank, LOWEST_COUNTED or above."""
+    return int((board.sums[colour] >> uint64(COUNT_BITS * (rank - LOWEST_COUNTED))) & uint64((1 << COUNT_BITS) - 1))
+
+
+@njit(cache=True, nogil=True)
+def weight_of(board: State, colour: int) -> int:
+    """Return the weight of all free points."""
+    return int(board.sums[colour] >> uint64(WEIGHT_SHIFT))
 
 
 @njit(cache=True, nogil=True)
 def recount(board: State, old: int, new: int) -> None:
     """Count a free point with new shapes instead of old ones; shapes 0 count as no point."""
     for colour in range(2):
-        before, after = shape_of(old, colour), shape_of(new, colour)
-        board.weight[colour] += WEIGHT[after] - WEIGHT[before]
-        board.ranks[colour] += COUNTED[after] - COUNTED[before]
+        board.sums[colour] += SUMMED[shape_of(new, colour)] - SUMMED[shape_of(old, colour)]
 
 
 @njit(cache=True, nogil=True)
@@ -186,7 +194,7 @@ def put(board: State, colour: int, point: int, frame: State) -> None:
     counted.
     """
     for side in range(2):
-        frame.old_ranks[side], frame.old_weight[side] = board.ranks[side], board.weight[side]
+        frame.old_sums[side] = board.sums[side]
     frame.changes = 0
     recount(board, board.shapes[point], 0)
     flip_bits(board, colour, point)
@@ -203,7 +211,7 @@ def take(board: State, colour: int, point: int, frame: State) -> None:
     for i in range(frame.changes):  # a point may change in one direction only, so in any order
         board.shapes[frame.log[i] >> 2 * SHAPE_BITS] = frame.log[i] & ((1 << 2 * SHAPE_BITS) - 1)
     for side in range(2):
-        board.ranks[side], board.weight[side] = frame.old_ranks[side], frame.old_weight[side]
+        board.sums[side] = frame.old_sums[side]
 
 
 @njit(cache=True, nogil=True)
