@@ -128,7 +128,6 @@ def judge(
     known, value = decided(board, colour, level, free)
     if known:
         return True, value
-    danger = count_of(board, 1 - colour, IS_FIVE) > 0
     if level >= PLIES - 1:
         return True, still_score(board, colour)
     entry = tools[5][board.key & uint64(tools[5].shape[0] - 1)]
@@ -136,7 +135,7 @@ def judge(
         value = from_table(entry.value, level)
         if entry.bound == EXACT or (value >= frame.beta if entry.bound == AT_LEAST else value <= frame.alpha):
             return True, value
-    if danger:
+    if count_of(board, 1 - colour, IS_FIVE) > 0:
         return False, 0
     score = still_score(board, colour)
     if is_enough(board, colour, frame, score):
