@@ -1,8 +1,9 @@
 """The loop of a run: play, learn, save, until all games are played.
 
 Each turn of the loop makes one move in all games, then the gradient steps that the finished games make due, then new
-weights play. Nothing runs beside anything else, so a run is a function of its settings: killed and resumed on a CPU
-with as many threads, it ends with the same weights. On a card sums may differ in their last bits.
+weights play; behind a gate only those that have won a match. Nothing runs beside anything else, so a run is a function
+of its settings: killed and resumed on a CPU with as many threads, it ends with the same weights. On a card sums may
+differ in their last bits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import torch
 from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.games.game import Game
 from rookery.games.library import load
+from rookery.learn.gate import Gate
 from rookery.learn.losses import Losses
 from rookery.learn.replay import Replay
 from rookery.learn.runs import Run
@@ -92,6 +94,7 @@ class Figures:
 
     finished: Finished = field(default_factory=Finished)
     losses: list[Losses] = field(default_factory=list)
+    gate: dict[str, float] = field(default_factory=dict)
     steps: int = 0
     played: float = 0.0
     trained: float = 0.0
@@ -122,8 +125,10 @@ class Training:
             network, settings.training, settings.planned_steps, settings.seed, self.replay, self.device
         )
         self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
+        gated = settings.gate.kind != "none"
+        self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None
         side = OnCard if self.device.type == "cuda" else OnProcessor
-        self.players = side(self.game, settings, self.replay, self.trainer.player)
+        self.players = side(self.game, settings, self.replay, self.player)
         self.figures = Figures()
         self.last: dict[str, float | None] = {"value_loss": None, "policy_loss": None}
         self.go_on()
@@ -141,7 +146,9 @@ class Training:
         self.replay.load(parts["replay"])
         self.players.play.load(parts["play"])
         self.trainer.load(snapshot.torch_state)
-        self.players.update(self.trainer.player)
+        if self.gate:
+            self.gate.load(snapshot.torch_state["gate"])
+        self.players.update(self.player)
         values = snapshot.values
         self.games, self.elapsed, self.checkpointed = values["games"], values["elapsed"], values["checkpointed"]
         self.last = values["last"]
@@ -172,6 +179,11 @@ class Training:
         """Seconds the run has taken, those before it was resumed included."""
         return self.elapsed + time.monotonic() - self.since
 
+    @property
+    def player(self) -> Network:
+        """The network that plays and is saved: behind a gate the champion, else the newest."""
+        return self.gate.champion if self.gate else self.trainer.player
+
     def turn(self) -> None:
         """Make one move in all games and the steps that are due."""
         begin = time.monotonic()
@@ -184,7 +196,11 @@ class Training:
         if count and self.trainer.ready():
             self.figures.losses.append(self.trainer.train(first, count))
             self.figures.steps += count
-            self.players.update(self.trainer.player)
+            if not self.gate:
+                self.players.update(self.player)
+        if self.gate and self.gate.is_due(self.games, self.trainer.steps):
+            self.figures.gate = self.gate.challenge(self.trainer.player, self.games, self.trainer.steps)
+            self.players.update(self.player)
         self.figures.played += between - begin
         self.figures.trained += time.monotonic() - between
 
@@ -201,6 +217,7 @@ class Training:
             self.run.append_loss(self.games, named["value"], named["policy"])
             told |= {f"loss/{name}": value for name, value in named.items()}
             told["train/steps"] = float(self.trainer.steps)
+        told |= figures.gate
         if done.games:
             told |= {
                 "selfplay/plies": done.plies / done.games,
@@ -236,7 +253,7 @@ class Training:
             game=self.game.spec, rules_version=self.game.version, observation=self.kind, step=self.games,
             notes=f"run {self.run.folder.name}, seed {self.settings.seed}",
         )  # fmt: skip
-        network = self.trainer.player
+        network = self.player
         self.run.save_checkpoint(self.games, lambda path: save_network(path, network, about))
         self.checkpointed, self.checkpointed_at = self.games, time.monotonic()
 
@@ -247,5 +264,6 @@ class Training:
         values = {
             "games": self.games, "elapsed": self.spent, "checkpointed": self.checkpointed, "last": self.last,
         }  # fmt: skip
-        self.run.save_state(Snapshot(arrays, values, self.trainer.state()))
+        state = self.trainer.state() | ({"gate": self.gate.state()} if self.gate else {})
+        self.run.save_state(Snapshot(arrays, values, state))
         self.saved_at = time.monotonic()
