@@ -46,13 +46,13 @@ def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
 
 
 class OnProcessor:
-    """Self-play by a CPU's threads."""
+    """Self-play by a CPU's threads; an Apple card may judge."""
 
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
-        device = "mps" if replay.device.type == "mps" else "cpu"
         self.evaluator = NetworkEvaluator(
-            network, replay.kind, device=device, batch=settings.selfplay.at_once * settings.selfplay.leaves
-        )
+            network, replay.kind, device=chosen_device(settings.device).type,
+            batch=settings.selfplay.at_once * settings.selfplay.leaves,
+        )  # fmt: skip
         self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
     def update(self, network: Network) -> None:
@@ -88,8 +88,8 @@ class Figures:
     """What happened since the last report."""
 
     finished: Finished = field(default_factory=Finished)
-    losses: list[Losses] = field(default_factory=list)
-    steps: int = 0
+    losses: list[tuple[int, int, Losses]] = field(default_factory=list)
+    """of each training call: games played by then, steps made, means on the device"""
     played: float = 0.0
     trained: float = 0.0
     """seconds of playing and of training"""
@@ -113,7 +113,8 @@ class Training:
         self.checkpointed = 0
         """games at the last checkpoint"""
         network = build(read_config(network_values(settings.network, self.game)), settings.seed)
-        self.replay = Replay(self.game, self.kind, settings.training.replay, self.device, settings.training.symmetries)
+        held = self.device if self.device.type == "cuda" else "cpu"  # self-play by threads writes into plain memory
+        self.replay = Replay(self.game, self.kind, settings.training.replay, held, settings.training.symmetries)
         self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
         self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
         side = OnCard if self.device.type == "cuda" else OnProcessor
@@ -150,12 +151,13 @@ class Training:
             self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
             while self.games < planned:
                 if stop():
+                    self.report(tracker)
                     self.save_state()
                     return False
                 self.turn()
                 if time.monotonic() - self.reported_at >= REPORT or self.games >= planned:
                     self.report(tracker)
-                self.maybe_save()
+                self.maybe_save(tracker)
             self.checkpoint()
             self.save_state()
             self.run.write_progress("complete", self.games, **self.last, elapsed_seconds=self.spent)
@@ -176,8 +178,7 @@ class Training:
         self.figures.finished.merge(finished)
         count = due(self.games) - first
         if count and self.trainer.ready():
-            self.figures.losses.append(self.trainer.train(first, count))
-            self.figures.steps += count
+            self.figures.losses.append((self.games, count, self.trainer.train(first, count)))
             self.players.update(self.trainer.player)
         self.figures.played += between - begin
         self.figures.trained += time.monotonic() - between
@@ -189,10 +190,8 @@ class Training:
         figures, done = self.figures, self.figures.finished
         told: dict[str, float] = {}
         if figures.losses:
-            means = torch.stack([torch.stack(list(losses)) for losses in figures.losses]).mean(0).tolist()
-            named = dict(zip(Losses._fields, means, strict=True))
+            named = self.note_losses()
             self.last = {"value_loss": named["value"], "policy_loss": named["policy"]}
-            self.run.append_loss(self.games, named["value"], named["policy"])
             told |= {f"loss/{name}": value for name, value in named.items()}
             told["train/steps"] = float(self.trainer.steps)
         if done.games:
@@ -210,11 +209,24 @@ class Training:
         if self.say:
             self.say({"games": self.games, "seconds": self.spent} | told)
 
-    def maybe_save(self) -> None:
+    def note_losses(self) -> dict[str, float]:
+        """Write a line for each training call, so that the history does not depend on when it is written.
+
+        Return the means over all their steps, by name.
+        """
+        losses = [found for _, _, found in self.figures.losses]
+        means = torch.stack([torch.stack(list(each)) for each in losses]).cpu().double()
+        for (games, _, _), (value, policy, *_) in zip(self.figures.losses, means.tolist(), strict=True):
+            self.run.append_loss(games, value, policy)
+        steps = torch.tensor([count for _, count, _ in self.figures.losses], dtype=means.dtype)
+        return dict(zip(Losses._fields, (steps @ means / steps.sum()).tolist(), strict=True))
+
+    def maybe_save(self, tracker: Tracker) -> None:
         """Save a checkpoint if enough games were played and enough time has passed since the last."""
         keep = self.settings.checkpoints
         due = self.games // keep.every > self.checkpointed // keep.every
         if due and time.monotonic() - self.saved_at >= keep.least_seconds and self.games < self.settings.selfplay.games:
+            self.report(tracker)  # what is not written before the snapshot would be missing after a kill
             self.checkpoint()
             self.save_state()
             self.saved_at = time.monotonic()
