@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import re
+import signal
+import sys
 
 import pytest
 
 from learn.tiny_runs import same_weights, tiny_file, tiny_settings, trained, weights
+from rookery.cli import main
+from rookery.cli.train import stopped_by_signals
 from rookery.learn.runs import Run
 from support import run_rookery
 
@@ -24,18 +27,24 @@ REFUSED = {
 }
 
 
+def run_here(monkeypatch, *arguments):
+    """Run the command line in this process, which has everything loaded; return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["rookery", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
 @pytest.mark.parametrize("case", REFUSED)
-def test_settings_that_cannot_be_run_are_refused_before_anything_is_made(tmp_path, case):
+def test_settings_that_cannot_be_run_are_refused_before_anything_is_made(tmp_path, case, monkeypatch, capsys):
     arguments, complaint = REFUSED[case]
     config = [] if arguments[0].endswith(".yaml") else [str(tiny_file(tmp_path))]
-    done = run_rookery("train", *config, *arguments, "--folder", str(tmp_path / "run"))
-    assert done.returncode == 2
-    assert complaint in done.stderr
-    assert "Traceback" not in done.stderr
+    assert run_here(monkeypatch, "train", *config, *arguments, "--folder", str(tmp_path / "run")) == 2
+    assert complaint in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
-def test_a_run_is_trained_resumed_and_said_to_be_complete(tmp_path):
+def test_a_run_is_trained_resumed_and_said_to_be_complete(tmp_path, monkeypatch, capsys):
     folder, config = tmp_path / "run", tiny_file(tmp_path)
     done = run_rookery("train", str(config), "--set", "selfplay.games=12", "--set", "seed=5", "--folder", str(folder))
     assert done.returncode == 0, done.stderr
@@ -47,26 +56,35 @@ def test_a_run_is_trained_resumed_and_said_to_be_complete(tmp_path):
     trained(tmp_path / "other")
     assert same_weights(weights(folder, 12), weights(tmp_path / "other", 12))
 
-    again = run_rookery("resume", str(folder))
-    assert (again.returncode, again.stdout) == (0, "")
-    assert "is complete: all 12 games are played" in re.sub(r"\s+", " ", again.stderr)
+    assert run_here(monkeypatch, "resume", str(folder)) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "is complete: all 12 games are played" in " ".join(told.err.split())
 
-    refused = run_rookery("train", str(config), "--folder", str(folder))
-    assert refused.returncode == 2
-    assert f"{folder} is not empty; `rookery resume` goes on with a run" in refused.stderr
+    assert run_here(monkeypatch, "train", str(config), "--folder", str(folder)) == 2
+    assert f"{folder} is not empty; `rookery resume` goes on with a run" in capsys.readouterr().err
     assert weights(folder, 12)
 
 
-def test_what_is_no_run_cannot_be_resumed(tmp_path):
-    done = run_rookery("resume", str(tmp_path))
-    assert done.returncode == 2
-    assert "is no run; give its folder, or the name of one under runs" in done.stderr
+def test_what_is_no_run_cannot_be_resumed(tmp_path, monkeypatch, capsys):
+    assert run_here(monkeypatch, "resume", str(tmp_path)) == 2
+    assert "is no run; give its folder, or the name of one under runs" in capsys.readouterr().err
 
 
-def test_a_run_that_somebody_trains_is_not_trained_twice(tmp_path):
+def test_a_run_that_somebody_trains_is_not_trained_twice(tmp_path, monkeypatch, capsys):
     run = Run.create(tmp_path / "run", tiny_settings(tmp_path))
     with run.training():
-        done = run_rookery("resume", str(run.folder))
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert str(run.folder) in done.stderr
+        assert run_here(monkeypatch, "resume", str(run.folder)) == 2
+    assert str(run.folder) in capsys.readouterr().err
+
+
+def test_the_first_signal_is_a_wish_and_the_second_ends_at_once():
+    before = signal.getsignal(signal.SIGINT)
+    with stopped_by_signals() as stopped:
+        assert not stopped()
+        signal.raise_signal(signal.SIGTERM)
+        assert stopped()
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before

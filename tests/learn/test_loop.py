@@ -153,7 +153,7 @@ def test_steps_are_made_as_games_finish(tmp_path):
 def test_steps_due_before_there_is_enough_to_learn_from_are_never_made(tmp_path):
     training, calls = calls_of(tmp_path, "training.fresh=80")
     first = calls[0][0]
-    assert first > 5
+    assert first > 2
     assert 80 <= calls[0][3] < 150
     assert training.trainer.steps == sum(count for _, count, _, _ in calls) == 30 - first
     assert [call[0] + call[1] for call in calls[:-1]] == [call[0] for call in calls[1:]]
