@@ -170,6 +170,15 @@ def test_positions_that_are_not_taught_are_not_counted():
         assert trainer.ready() is ready
 
 
+def test_a_full_replay_is_enough_though_some_of_its_positions_are_not_taught():
+    replay, _ = filled_replay(load(CONNECT_FOUR), "planes", 64, 63, taught=0.5)
+    trainer = made(replay, fresh=60)
+    trainer.all_taught = False
+    assert not trainer.ready()
+    replay.written += 1
+    assert trainer.ready()
+
+
 # ---- averages ------------------------------------------------------------------------------------
 
 

@@ -49,15 +49,11 @@ def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
 
 
 class OnProcessor:
-    """Self-play by a CPU's threads."""
+    """Self-play by a CPU's threads; an Apple card may judge."""
 
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
-        self.evaluator = NetworkEvaluator(
-            network,
-            replay.kind,
-            device=next(network.parameters()).device.type,
-            batch=settings.selfplay.at_once * settings.selfplay.leaves,
-        )
+        rows, device = settings.selfplay.at_once * settings.selfplay.leaves, chosen_device(settings.device).type
+        self.evaluator = NetworkEvaluator(network, replay.kind, device=device, batch=rows)
         self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
     def update(self, network: Network) -> None:
@@ -93,9 +89,10 @@ class Figures:
     """What happened since the last report."""
 
     finished: Finished = field(default_factory=Finished)
-    losses: list[Losses] = field(default_factory=list)
+    losses: list[tuple[int, int, Losses]] = field(default_factory=list)
+    """of each training call: games played by then, steps made, means on the device"""
     gate: dict[str, float] = field(default_factory=dict)
-    steps: int = 0
+    """of the last challenge"""
     played: float = 0.0
     trained: float = 0.0
     """seconds of playing and of training"""
@@ -163,12 +160,13 @@ class Training:
             self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
             while self.games < planned:
                 if stop():
+                    self.report(tracker)
                     self.save_state()
                     return False
                 self.turn()
                 if time.monotonic() - self.reported_at >= REPORT or self.games >= planned:
                     self.report(tracker)
-                self.maybe_save()
+                self.maybe_save(tracker)
             self.checkpoint()
             self.save_state()
             self.run.write_progress("complete", self.games, **self.last, elapsed_seconds=self.spent)
@@ -194,8 +192,7 @@ class Training:
         self.figures.finished.merge(finished)
         count = due(self.games) - first
         if count and self.trainer.ready():
-            self.figures.losses.append(self.trainer.train(first, count))
-            self.figures.steps += count
+            self.figures.losses.append((self.games, count, self.trainer.train(first, count)))
             if not self.gate:
                 self.players.update(self.player)
         if self.gate and self.gate.is_due(self.games, self.trainer.steps):
@@ -211,10 +208,8 @@ class Training:
         figures, done = self.figures, self.figures.finished
         told: dict[str, float] = {}
         if figures.losses:
-            means = torch.stack([torch.stack(list(losses)) for losses in figures.losses]).mean(0).tolist()
-            named = dict(zip(Losses._fields, means, strict=True))
+            named = self.note_losses()
             self.last = {"value_loss": named["value"], "policy_loss": named["policy"]}
-            self.run.append_loss(self.games, named["value"], named["policy"])
             told |= {f"loss/{name}": value for name, value in named.items()}
             told["train/steps"] = float(self.trainer.steps)
         told |= figures.gate
@@ -227,24 +222,36 @@ class Training:
             }
             told |= {f"selfplay/{name}": count / done.games for name, count in done.endings.items()}
             told |= {"seconds/play": figures.played, "seconds/train": figures.trained, "seconds/all": self.spent}
+        if told:
             tracker.log(self.games, told)
         self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
         self.figures, self.reported_at = Figures(), time.monotonic()
         if self.say:
             self.say({"games": self.games, "seconds": self.spent} | told)
 
-    def maybe_save(self) -> None:
+    def note_losses(self) -> dict[str, float]:
+        """Write a line for each training call, so that the history does not depend on when it is written.
+
+        Return the means over all their steps, by name.
+        """
+        losses = [found for _, _, found in self.figures.losses]
+        means = torch.stack([torch.stack(list(each)) for each in losses]).cpu().double()
+        for (games, _, _), (value, policy, *_) in zip(self.figures.losses, means.tolist(), strict=True):
+            self.run.append_loss(games, value, policy)
+        steps = torch.tensor([count for _, count, _ in self.figures.losses], dtype=means.dtype)
+        return dict(zip(Losses._fields, (steps @ means / steps.sum()).tolist(), strict=True))
+
+    def maybe_save(self, tracker: Tracker) -> None:
         """Save a checkpoint if enough games were played and enough time has passed since the last."""
         keep = self.settings.checkpoints
-        due = self.games // keep.every > self.checkpointed // keep.every
-        if (
-            due
-            and time.monotonic() - self.checkpointed_at >= keep.least_seconds
-            and self.games < self.settings.selfplay.games
-        ):
+        due = self.games // keep.every > self.checkpointed // keep.every and self.games < self.settings.selfplay.games
+        now = time.monotonic()
+        if due and now - self.checkpointed_at >= keep.least_seconds:
+            self.report(tracker)  # what is not written before the snapshot would be missing after a kill
             self.checkpoint()
             self.save_state()
-        elif time.monotonic() - self.saved_at >= SNAPSHOT:  # checkpoints may be days apart
+        elif now - self.saved_at >= SNAPSHOT:  # checkpoints may be days apart
+            self.report(tracker)
             self.save_state()
 
     def checkpoint(self) -> None:

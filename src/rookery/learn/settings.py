@@ -8,6 +8,7 @@ that pass can be run: combinations that cannot are refused here, too.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from importlib import resources
@@ -70,6 +71,9 @@ class RunSettings(Section):
         refuse(
             steps < 1 and f"training.steps_per_game: {planned} make no step at all",
             0 < steps <= warmup and f"training.warmup_steps: must be below the {steps} steps planned, not {warmup}",
+            self.training.replay * self.selfplay.full_share < self.training.batch <= self.training.replay
+            and f"training.replay: must be at least {math.ceil(self.training.batch / self.selfplay.full_share)}, since "
+            f"only a share of {self.selfplay.full_share:g} (selfplay.full_share) is taught, not {self.training.replay}",
             self.training.precision == "tf32"
             and self.device in ("cpu", "mps")
             and f"training.precision: tf32 needs a CUDA card; device is {self.device}",

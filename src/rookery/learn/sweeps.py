@@ -16,6 +16,7 @@ from pathlib import Path
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.options import whole_number
+from rookery.learn.loop import new_run
 from rookery.learn.runs import Run, is_run
 from rookery.learn.settings import RunSettings, read_settings
 from rookery.learn.summaries import read_progress

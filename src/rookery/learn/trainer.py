@@ -112,8 +112,10 @@ class Trainer:
 
     def ready(self) -> bool:
         """Tell whether there is enough to learn from."""
-        taught = self.replay.filled if self.all_taught else int(self.replay.rows.taught[: self.replay.filled].sum())
-        return taught >= max(self.settings.fresh, self.settings.batch)
+        filled, batch = self.replay.filled, self.settings.batch
+        taught = filled if self.all_taught else int(self.replay.rows.taught[:filled].sum())
+        full = filled == self.replay.capacity  # there will never be more, though some positions are not taught
+        return taught >= (batch if full else max(self.settings.fresh, batch))
 
     def train(self, first: int, count: int) -> Losses:
         """Make the steps first, first + 1, ... of the plan; return their mean losses, on the device."""
