@@ -8,14 +8,17 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .PHONY: run test test-all lint clean
 
-run: $(READY)  ## plays and shows a game of each kind and prints the bench table
-	$(BIN)/rookery play domineering:rows=6,cols=6 --seat none --seed 1
-	$(BIN)/rookery play pylos --seat none --seed 1
-	$(BIN)/rookery play gomoku:size=9 --seat none --seed 1
-	$(BIN)/rookery play texas42 --seat none --seed 1
-	$(BIN)/rookery play chess --seat none --seed 1
-	$(BIN)/rookery play examples/connect_four.py --seat none --seed 1
-	$(BIN)/rookery bench rules
+RUN := runs/first
+RATE := ROOKERY_LEDGER=$(RUN)/games.db $(BIN)/rookery
+
+run: $(READY)  ## trains a small Pylos network by self-play for some minutes and rates it
+	test -d $(RUN) || $(BIN)/rookery train pylos_quick --folder $(RUN)
+	$(BIN)/rookery resume $(RUN)
+	$(RATE) match net:$(RUN),sims=32 random --game pylos --games 40 --opening random:2 --seed 1
+	$(RATE) match net:$(RUN),sims=32 alphabeta:depth=1 --game pylos --games 40 --opening random:2 --seed 1
+	$(RATE) match alphabeta:depth=1 random --game pylos --games 40 --opening random:2 --seed 1
+	$(RATE) ratings pylos
+	@echo "play against it: $(BIN)/rookery play pylos --against net:$(RUN),sims=200"
 
 test: $(READY)  ## the tests that take no card, no patience and break nothing
 	$(PYTEST) -m "not slow and not gpu and not faults and not fuzz"

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("command line")
 COMMANDS = (
     "", "show", "play", "perft", "games", "doctor", "players", "analyse", "match", "ratings", "export", "bench",
     "bench rules", "bench search", "solve", "solve domineering", "solve pylos", "runs", "runs list", "runs compare",
-    "runs prune", "runs rm", "watch",
+    "runs prune", "runs rm", "watch", "train", "resume",
 )  # fmt: skip
 
 

@@ -204,6 +204,13 @@ def test_tf32_is_refused_where_there_can_be_no_card(tmp_path):
     assert read_settings(written(tmp_path, GOOD), ["device=cuda", "training.precision=tf32"]).device == "cuda"
 
 
+def test_a_replay_must_hold_a_batch_of_taught_positions(tmp_path):
+    cheap = ["selfplay.full_share=0.25", "selfplay.cheap_simulations=8", "training.batch=64"]
+    with pytest.raises(BadInput, match=r"training\.replay: must be at least 256, .*full_share\) is taught, not 255"):
+        read_settings(written(tmp_path, GOOD), [*cheap, "training.replay=255"])
+    assert read_settings(written(tmp_path, GOOD), [*cheap, "training.replay=256"]).training.replay == 256
+
+
 def test_symmetries_are_refused_for_a_game_without_any(tmp_path):
     network = "network={kind: perceptron, observation: classical}"
     with pytest.raises(BadInput, match=r"training.symmetries: must be false, since chess has none"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from rookery.benchmarks import search
 from rookery.benchmarks.rules import Row
 
 if TYPE_CHECKING:
-    from rookery.benchmarks import networks  # which imports PyTorch
+    from rookery.benchmarks import learning, networks  # which import PyTorch
 
 
 def millions(speed: float | None) -> str:
@@ -72,4 +73,35 @@ def networks_table(rows: Iterable[networks.Row]) -> Table:
     for row in rows:
         speeds = (f"{speed:,.0f}" for speed in (row.speed, row.low, row.high, row.plain))
         table.add_row(row.network, str(row.batch), *speeds, f"{row.speed / row.plain:.2f}x")
+    return table
+
+
+def spread(values: Iterable[float], digits: int = 2) -> str:
+    """Write a median with the lowest and the highest."""
+    found = sorted(values)
+    return f"{statistics.median(found):,.{digits}f} ({found[0]:,.{digits}f} - {found[-1]:,.{digits}f})"
+
+
+def selfplay_table(rows: list[learning.SelfplayRow], original: float | None) -> Table:
+    """Lay out the speed of self-play; `original` is that of the original on one core, where it can be compared."""
+    table = Table(title="self-play of Pylos V5, 64 simulations", box=None, pad_edge=False, title_justify="left")
+    for name in ("what", "median (lowest - highest)"):
+        table.add_column(name, justify="left")
+    table.add_row("games/s", spread(row.games for row in rows))
+    if original:
+        table.add_row("against the original", spread(row.games / original for row in rows) + "x")
+    table.add_row("simulations/s", spread((row.simulations for row in rows), 0))
+    table.add_row("plies a game", spread((row.plies for row in rows), 1))
+    table.add_row("a step against the network alone", spread(row.step for row in rows) + "x")
+    return table
+
+
+def training_table(rows: list[learning.TrainRow]) -> Table:
+    """Lay out the speed of training."""
+    table = Table(title="gradient steps of Pylos V5", box=None, pad_edge=False, title_justify="left")
+    for name in ("batch", "steps/s", "lowest", "highest", "positions/s"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        speeds = (f"{speed:,.1f}" for speed in (row.speed, row.low, row.high))
+        table.add_row(str(row.batch), *speeds, f"{row.speed * row.batch:,.0f}")
     return table

@@ -113,3 +113,68 @@ def bench_the_networks(
         return
     out.print(networks_table(rows))
     err.print(f"medians of {rounds} rounds on {machine['cpu']}, {machine['cores']} cores", style="dim")
+
+
+@bench.command("selfplay")
+def bench_self_play(
+    device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,
+    rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure self-play of Pylos V5 with 64 simulations, beside the network alone.
+
+    rookery bench selfplay
+
+    rookery bench selfplay --device cuda --json
+    """
+    from rookery.benchmarks.learning import AT_ONCE, ORIGINAL, bench_selfplay
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.tables import selfplay_table
+    from rookery.terminal import err, out, progress_bar
+
+    if device is Device.cuda:
+        from rookery.search.cuda import require_card
+
+        require_card()
+    with progress_bar() as progress:
+        task = progress.add_task("self-play", total=rounds + 1, note="spreading the games")
+        rows = bench_selfplay(device.value, rounds, lambda: progress.update(task, advance=1, note=""))
+    machine, at_once = describe_machine(), AT_ONCE[device.value]
+    if as_json:
+        measured = [row.as_dict() for row in rows]
+        print_json({"machine": machine, "device": device.value, "at_once": at_once, "selfplay": measured})
+        return
+    out.print(selfplay_table(rows, ORIGINAL if device is Device.cpu else None))
+    err.print(f"{rounds} rounds, {at_once} games at once, {device.value}, on {machine['cpu']}", style="dim")
+
+
+@bench.command("train")
+def bench_train(
+    device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,
+    rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure gradient steps of Pylos V5, from drawing positions to new weights.
+
+    rookery bench train
+
+    rookery bench train --device cuda --json
+    """
+    from rookery.benchmarks.learning import bench_training
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.tables import training_table
+    from rookery.terminal import err, out, progress_bar
+
+    if device is Device.cuda:
+        from rookery.search.cuda import require_card
+
+        require_card()
+    with progress_bar() as progress:
+        task = progress.add_task("training", total=rounds, note="")
+        rows = bench_training(device.value, rounds, lambda: progress.advance(task))
+    machine = describe_machine()
+    if as_json:
+        print_json({"machine": machine, "device": device.value, "train": [row.as_dict() for row in rows]})
+        return
+    out.print(training_table(rows))
+    err.print(f"medians of {rounds} rounds, {device.value}, on {machine['cpu']}", style="dim")

@@ -43,7 +43,8 @@ def train(
 
     rookery train pylos_quick --seeds 4
     """
-    from rookery.learn.runs import Run, free_folder
+    from rookery.learn.loop import new_run
+    from rookery.learn.runs import free_folder
     from rookery.learn.settings import read_settings
     from rookery.terminal import err
 
@@ -55,7 +56,7 @@ def train(
         train_variants(with_seeds(config, changes or (), seeds, base), base.with_name(f"{base.name}-seeds.png"))
         return
     path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
-    run = Run.create(path, settings)
+    run = new_run(path, settings)
     err.print(f"the run is kept in {path}", markup=False)
     train_run(run)
 

@@ -8,6 +8,7 @@ differ in their last bits.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import torch
 
 from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.games.game import Game
+from rookery.games.library import load
 from rookery.learn.gate import Gate
 from rookery.learn.losses import Losses
 from rookery.learn.replay import Replay
@@ -24,6 +26,7 @@ from rookery.learn.runs import Run
 from rookery.learn.selfplay import Finished, SelfPlay
 from rookery.learn.settings import RunSettings, network_values
 from rookery.learn.snapshots import Snapshot
+from rookery.learn.threads import fastest_threads
 from rookery.learn.tracking import Tracker
 from rookery.learn.trainer import Trainer
 from rookery.nets.configs import read_config
@@ -33,16 +36,24 @@ from rookery.nets.network import Network
 from rookery.nets.residual import build
 
 REPORT = 1.0  # seconds between two lines of figures
+SNAPSHOT = 300.0  # seconds after which the state is saved, checkpoint or not
+
+
+def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
+    """Make the folder of a new run, for as many threads as are asked for or turn out to be best."""
+    threads = settings.threads
+    if not threads and chosen_device(settings.device).type == "cpu":
+        values = network_values(settings.network, load(settings.game))
+        threads = fastest_threads(read_config(values), settings.training.batch)
+    return Run.create(folder, settings, threads)
 
 
 class OnProcessor:
-    """Self-play by a CPU's threads."""
+    """Self-play by a CPU's threads; an Apple card may judge."""
 
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
-        device = "mps" if replay.device.type == "mps" else "cpu"
-        self.evaluator = NetworkEvaluator(
-            network, replay.kind, device=device, batch=settings.selfplay.at_once * settings.selfplay.leaves
-        )
+        rows, device = settings.selfplay.at_once * settings.selfplay.leaves, chosen_device(settings.device).type
+        self.evaluator = NetworkEvaluator(network, replay.kind, device=device, batch=rows)
         self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
     def update(self, network: Network) -> None:
@@ -78,9 +89,10 @@ class Figures:
     """What happened since the last report."""
 
     finished: Finished = field(default_factory=Finished)
-    losses: list[Losses] = field(default_factory=list)
+    losses: list[tuple[int, int, Losses]] = field(default_factory=list)
+    """of each training call: games played by then, steps made, means on the device"""
     gate: dict[str, float] = field(default_factory=dict)
-    steps: int = 0
+    """of the last challenge"""
     played: float = 0.0
     trained: float = 0.0
     """seconds of playing and of training"""
@@ -97,15 +109,18 @@ class Training:
         self.run, self.settings, self.game, self.say = run, run.settings, run.game, say
         settings, play = self.settings, self.settings.selfplay
         self.device = chosen_device(settings.device)
-        if settings.threads:
-            torch.set_num_threads(settings.threads)
+        if threads := run.manifest["threads"]:
+            torch.set_num_threads(threads)
         self.kind, self.games, self.elapsed, self.since = settings.network.observation, 0, 0.0, time.monotonic()
-        self.saved_at, self.reported_at = -1e9, -1e9
-        self.checkpointed = 0
-        """games at the last checkpoint"""
+        self.saved_at, self.reported_at = time.monotonic(), -1e9
+        self.checkpointed, self.checkpointed_at = 0, -1e9
+        """games and time at the last checkpoint"""
         network = build(read_config(network_values(settings.network, self.game)), settings.seed)
-        self.replay = Replay(self.game, self.kind, settings.training.replay, self.device, settings.training.symmetries)
-        self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
+        where = "cuda" if self.device.type == "cuda" else "cpu"  # kernels write into it
+        self.replay = Replay(self.game, self.kind, settings.training.replay, where, settings.training.symmetries)
+        self.trainer = Trainer(
+            network, settings.training, settings.planned_steps, settings.seed, self.replay, self.device
+        )
         self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
         gated = settings.gate.kind != "none"
         self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None
@@ -145,12 +160,13 @@ class Training:
             self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
             while self.games < planned:
                 if stop():
+                    self.report(tracker)
                     self.save_state()
                     return False
                 self.turn()
                 if time.monotonic() - self.reported_at >= REPORT or self.games >= planned:
                     self.report(tracker)
-                self.maybe_save()
+                self.maybe_save(tracker)
             self.checkpoint()
             self.save_state()
             self.run.write_progress("complete", self.games, **self.last, elapsed_seconds=self.spent)
@@ -176,8 +192,7 @@ class Training:
         self.figures.finished.merge(finished)
         count = due(self.games) - first
         if count and self.trainer.ready():
-            self.figures.losses.append(self.trainer.train(first, count))
-            self.figures.steps += count
+            self.figures.losses.append((self.games, count, self.trainer.train(first, count)))
             if not self.gate:
                 self.players.update(self.player)
         self.figures.played += between - begin
@@ -193,10 +208,8 @@ class Training:
         figures, done = self.figures, self.figures.finished
         told: dict[str, float] = {}
         if figures.losses:
-            means = torch.stack([torch.stack(list(losses)) for losses in figures.losses]).mean(0).tolist()
-            named = dict(zip(Losses._fields, means, strict=True))
+            named = self.note_losses()
             self.last = {"value_loss": named["value"], "policy_loss": named["policy"]}
-            self.run.append_loss(self.games, named["value"], named["policy"])
             told |= {f"loss/{name}": value for name, value in named.items()}
             told["train/steps"] = float(self.trainer.steps)
         told |= figures.gate
@@ -209,20 +222,37 @@ class Training:
             }
             told |= {f"selfplay/{name}": count / done.games for name, count in done.endings.items()}
             told |= {"seconds/play": figures.played, "seconds/train": figures.trained, "seconds/all": self.spent}
+        if told:
             tracker.log(self.games, told)
         self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
         self.figures, self.reported_at = Figures(), time.monotonic()
         if self.say:
             self.say({"games": self.games, "seconds": self.spent} | told)
 
-    def maybe_save(self) -> None:
+    def note_losses(self) -> dict[str, float]:
+        """Write a line for each training call, so that the history does not depend on when it is written.
+
+        Return the means over all their steps, by name.
+        """
+        losses = [found for _, _, found in self.figures.losses]
+        means = torch.stack([torch.stack(list(each)) for each in losses]).cpu().double()
+        for (games, _, _), (value, policy, *_) in zip(self.figures.losses, means.tolist(), strict=True):
+            self.run.append_loss(games, value, policy)
+        steps = torch.tensor([count for _, count, _ in self.figures.losses], dtype=means.dtype)
+        return dict(zip(Losses._fields, (steps @ means / steps.sum()).tolist(), strict=True))
+
+    def maybe_save(self, tracker: Tracker) -> None:
         """Save a checkpoint if enough games were played and enough time has passed since the last."""
         keep = self.settings.checkpoints
-        due = self.games // keep.every > self.checkpointed // keep.every
-        if due and time.monotonic() - self.saved_at >= keep.least_seconds and self.games < self.settings.selfplay.games:
+        due = self.games // keep.every > self.checkpointed // keep.every and self.games < self.settings.selfplay.games
+        now = time.monotonic()
+        if due and now - self.checkpointed_at >= keep.least_seconds:
+            self.report(tracker)  # what is not written before the snapshot would be missing after a kill
             self.checkpoint()
             self.save_state()
-            self.saved_at = time.monotonic()
+        elif now - self.saved_at >= SNAPSHOT:  # checkpoints may be days apart
+            self.report(tracker)
+            self.save_state()
 
     def checkpoint(self) -> None:
         """Save the network that plays."""
@@ -232,7 +262,7 @@ class Training:
         )  # fmt: skip
         network = self.player
         self.run.save_checkpoint(self.games, lambda path: save_network(path, network, about))
-        self.checkpointed = self.games
+        self.checkpointed, self.checkpointed_at = self.games, time.monotonic()
 
     def save_state(self) -> None:
         """Save everything needed to go on."""
@@ -243,3 +273,4 @@ class Training:
         }  # fmt: skip
         state = self.trainer.state() | ({"gate": self.gate.state()} if self.gate else {})
         self.run.save_state(Snapshot(arrays, values, state))
+        self.saved_at = time.monotonic()

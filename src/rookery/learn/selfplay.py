@@ -30,6 +30,7 @@ from rookery.search.tree_arrays import Arrays, tree_of
 from rookery.search.trees import Trees, begin_all
 
 FULL_ROUNDS = 1 << 62  # the stream of random numbers that tell which rounds teach
+MOST_ATTEMPTS = 10_000  # games begun in one place until one outlasts its random plies
 
 
 @njit(cache=True, nogil=True)
@@ -100,6 +101,15 @@ def refuse_order(settings: SelfplaySettings) -> None:
         raise BadInput("selfplay.urgency: Gumbel search teaches moves in their own order; lc0 puts them in another")
 
 
+def refuse_endless(game: Game, settings: SelfplaySettings, attempts: int) -> None:
+    """Refuse random plies that end every game, once so many were tried."""
+    if attempts > MOST_ATTEMPTS:
+        raise BadInput(
+            f"selfplay.random_plies: {settings.random_plies} random plies end games of {game.label} before the first "
+            f"search, {MOST_ATTEMPTS} times in a row; give fewer"
+        )
+
+
 def round_teaches(settings: SelfplaySettings, seed: int, number: int) -> bool:
     """Tell whether a round is one that teaches."""
     share = settings.full_share
@@ -141,9 +151,10 @@ class SelfPlay:
 
     def harvest(self) -> Finished:
         """Put finished games into the replay and begin new ones in their place."""
-        done = Finished()
+        done, attempts = Finished(), 0
         ended = self.book.games["ending"] != PLAYING
         while ended.any():  # again, if random plies alone end a game
+            refuse_endless(self.game, self.settings, attempts := attempts + 1)
             games = self.book.games[ended]
             done.add(games)
             lengths = np.where(ended, self.book.games["plies"], 0)

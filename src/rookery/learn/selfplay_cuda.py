@@ -16,7 +16,7 @@ from rookery.games.game import Game
 from rookery.learn.book import GAME, PLAYING, Book, Rows, copy_game, new_game, note_move, room
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
-from rookery.learn.selfplay import Finished, pages, refuse_order, restore, round_teaches
+from rookery.learn.selfplay import Finished, pages, refuse_endless, refuse_order, restore, round_teaches
 from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
 from rookery.search.tree_arrays import tree_of
@@ -170,12 +170,13 @@ class SelfPlayOnCard:
 
     def harvest(self) -> Finished:
         """Put finished games into the replay and begin new ones in their place."""
-        done = Finished()
+        done, attempts = Finished(), 0
         while True:  # again, if random plies alone end a game
             ended = self.lengths > 0
             count, plies = (int(number) for number in torch.stack((ended.sum(), self.lengths.sum())).tolist())
             if count == 0:
                 return done
+            refuse_endless(self.game, self.settings, attempts := attempts + 1)
             done.add(self.finished_games(ended))
             first = self.replay.written + torch.cumsum(self.lengths, 0) - self.lengths
             self.replay.written += plies

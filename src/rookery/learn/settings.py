@@ -8,6 +8,7 @@ that pass can be run: combinations that cannot are refused here, too.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from importlib import resources
@@ -46,7 +47,7 @@ class RunSettings(Section):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """where the network runs; auto: a CUDA card, else Apple's, else the processor"""
     threads: Annotated[int, span(0, 1024)] = 0
-    """processor threads; 0: all"""
+    """processor threads; 0: as many as are fastest, measured when the run is made"""
     folder: Text = ""
     """where the run is kept; empty: under runs/, by the name of its settings"""
     network: NetworkSettings
@@ -70,6 +71,9 @@ class RunSettings(Section):
         refuse(
             steps < 1 and f"training.steps_per_game: {planned} make no step at all",
             0 < steps <= warmup and f"training.warmup_steps: must be below the {steps} steps planned, not {warmup}",
+            self.training.replay * self.selfplay.full_share < self.training.batch <= self.training.replay
+            and f"training.replay: must be at least {math.ceil(self.training.batch / self.selfplay.full_share)}, since "
+            f"only a share of {self.selfplay.full_share:g} (selfplay.full_share) is taught, not {self.training.replay}",
             self.training.precision == "tf32"
             and self.device in ("cpu", "mps")
             and f"training.precision: tf32 needs a CUDA card; device is {self.device}",

@@ -16,6 +16,7 @@ from pathlib import Path
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.options import whole_number
+from rookery.learn.loop import new_run
 from rookery.learn.runs import Run, is_run
 from rookery.learn.settings import RunSettings, read_settings
 from rookery.learn.summaries import read_progress
@@ -101,7 +102,7 @@ def opened_variant(variant: Variant) -> Run:
     """Make the run of a variant, or open the one that is there; refuse one with other settings."""
     folder, wanted = variant.folder, variant.settings
     if not is_run(folder):
-        return Run.create(folder, wanted)
+        return new_run(folder, wanted)
     run, game = Run.open(folder), load(wanted.game)
     if run.settings != (wanted.model_copy(update={"game": game.spec}) if game.path else wanted):
         raise BadInput(f"{folder} is a run with other settings; name another folder with --folder, or remove it")

@@ -24,10 +24,10 @@ WARMING = 3  # steps before capturing, whose effect is undone
 
 
 def learning_rate(settings: TrainingSettings, step: int, planned: int) -> float:
-    """Return the learning rate of a step: a rise from nothing, then a cosine down to the least."""
+    """Return the learning rate of a step: a rise from nothing, then a cosine down to the least at the last step."""
     if step < settings.warmup_steps:
         return settings.learning_rate * (step + 1) / settings.warmup_steps
-    left = max(1, planned - settings.warmup_steps)
+    left = max(1, planned - 1 - settings.warmup_steps)
     done = min(1.0, (step - settings.warmup_steps) / left)
     span = settings.learning_rate - settings.least_learning_rate
     return settings.least_learning_rate + span * (1 + math.cos(math.pi * done)) / 2
@@ -36,9 +36,13 @@ def learning_rate(settings: TrainingSettings, step: int, planned: int) -> float:
 class Trainer:
     """A network, its optimiser, and the average of its weights if one is kept."""
 
-    def __init__(self, network: Network, settings: TrainingSettings, planned: int, seed: int, replay: Replay):
+    def __init__(
+        self, network: Network, settings: TrainingSettings, planned: int, seed: int, replay: Replay,
+        device: torch.device | None = None,
+    ):  # fmt: skip
+        """Train on the replay's device, or on one that batches are sent to."""
         self.settings, self.planned, self.seed, self.replay = settings, planned, seed, replay
-        self.device = replay.device
+        self.device = device or replay.device
         self.network = network.to(self.device).train()
         self.averaged = copy.deepcopy(self.network) if settings.average != "none" else None
         self.steps = 0
@@ -50,7 +54,7 @@ class Trainer:
             capturable=on_card,
         )  # fmt: skip
         self.share = torch.zeros((), device=self.device)  # of the new weights in the average
-        self.rows = torch.zeros(settings.batch, dtype=torch.int64, device=self.device)
+        self.rows = torch.zeros(settings.batch, dtype=torch.int64, device=replay.device)
         self.turns = torch.zeros_like(self.rows)
         self.totals = torch.zeros(len(Losses._fields), device=self.device)
         self.graph: Any = None
@@ -76,7 +80,7 @@ class Trainer:
 
     def work(self) -> None:
         """Make the step whose rows, symmetries and learning rate stand ready."""
-        settings, batch = self.settings, self.replay.batch(self.rows, self.turns)
+        settings, batch = self.settings, self.replay.batch(self.rows, self.turns).to(self.device)
         self.optimizer.zero_grad(set_to_none=True)
         with self.precision():
             logits, values = self.network(batch.observations)
@@ -108,8 +112,10 @@ class Trainer:
 
     def ready(self) -> bool:
         """Tell whether there is enough to learn from."""
-        taught = self.replay.filled if self.all_taught else int(self.replay.rows.taught[: self.replay.filled].sum())
-        return taught >= max(self.settings.fresh, self.settings.batch)
+        filled, batch = self.replay.filled, self.settings.batch
+        taught = filled if self.all_taught else int(self.replay.rows.taught[:filled].sum())
+        full = filled == self.replay.capacity  # there will never be more, though some positions are not taught
+        return taught >= (batch if full else max(self.settings.fresh, batch))
 
     def train(self, first: int, count: int) -> Losses:
         """Make the steps first, first + 1, ... of the plan; return their mean losses, on the device."""
@@ -118,7 +124,7 @@ class Trainer:
         self.totals.zero_()
         for number in range(first, first + count):
             chosen, turns = draw(self.seed, number, rows, self.settings.batch, self.replay.turns)
-            indices = torch.from_numpy(chosen).to(self.device, non_blocking=True)
+            indices = torch.from_numpy(chosen).to(self.rows.device, non_blocking=True)
             self.rows.copy_(indices if taught is None else taught[indices])
             self.turns.copy_(torch.from_numpy(turns), non_blocking=True)
             self.set_rate(learning_rate(self.settings, number, self.planned))

@@ -1,0 +1,90 @@
+"""The commands that train, as a person types them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import pytest
+
+from learn.tiny_runs import same_weights, tiny_file, tiny_settings, trained, weights
+from rookery.cli import main
+from rookery.cli.train import stopped_by_signals
+from rookery.learn.runs import Run
+from support import run_rookery
+
+pytestmark = pytest.mark.xdist_group("learning")
+
+REFUSED = {
+    "no such file": (
+        ["nowhere.yaml"],
+        "'nowhere.yaml' cannot be read: No such file or directory; give a file, or one of",
+    ),
+    "unknown key": (["--set", "training.speed=3"], "training.speed: there is no such key"),
+    "impossible value": (["--set", "selfplay.games=0"], "selfplay.games: must"),
+    "no value": (["--set", "training.batch"], "--set 'training.batch' should read section.key=value"),
+    "unknown game": (["--set", "game=ludo"], "game:"),
+}
+
+
+def run_here(monkeypatch, *arguments):
+    """Run the command line in this process, which has everything loaded; return its exit status."""
+    monkeypatch.setattr(sys, "argv", ["rookery", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_settings_that_cannot_be_run_are_refused_before_anything_is_made(tmp_path, case, monkeypatch, capsys):
+    arguments, complaint = REFUSED[case]
+    config = [] if arguments[0].endswith(".yaml") else [str(tiny_file(tmp_path))]
+    assert run_here(monkeypatch, "train", *config, *arguments, "--folder", str(tmp_path / "run")) == 2
+    assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_trained_resumed_and_said_to_be_complete(tmp_path, monkeypatch, capsys):
+    folder, config = tmp_path / "run", tiny_file(tmp_path)
+    done = run_rookery("train", str(config), "--set", "selfplay.games=12", "--set", "seed=5", "--folder", str(folder))
+    assert done.returncode == 0, done.stderr
+    assert f"the run is kept in {folder}" in done.stderr
+    assert done.stdout.strip() == str(folder / "checkpoint_00012.pth")
+    run = Run.open(folder)
+    assert (run.settings.selfplay.games, run.settings.seed) == (12, 5)
+    Run.create(tmp_path / "other", tiny_settings(tmp_path, "selfplay.games=12", "seed=5"))
+    trained(tmp_path / "other")
+    assert same_weights(weights(folder, 12), weights(tmp_path / "other", 12))
+
+    assert run_here(monkeypatch, "resume", str(folder)) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "is complete: all 12 games are played" in " ".join(told.err.split())
+
+    assert run_here(monkeypatch, "train", str(config), "--folder", str(folder)) == 2
+    assert f"{folder} is not empty; `rookery resume` goes on with a run" in capsys.readouterr().err
+    assert weights(folder, 12)
+
+
+def test_what_is_no_run_cannot_be_resumed(tmp_path, monkeypatch, capsys):
+    assert run_here(monkeypatch, "resume", str(tmp_path)) == 2
+    assert "is no run; give its folder, or the name of one under runs" in capsys.readouterr().err
+
+
+def test_a_run_that_somebody_trains_is_not_trained_twice(tmp_path, monkeypatch, capsys):
+    run = Run.create(tmp_path / "run", tiny_settings(tmp_path))
+    with run.training():
+        assert run_here(monkeypatch, "resume", str(run.folder)) == 2
+    assert str(run.folder) in capsys.readouterr().err
+
+
+def test_the_first_signal_is_a_wish_and_the_second_ends_at_once():
+    before = signal.getsignal(signal.SIGINT)
+    with stopped_by_signals() as stopped:
+        assert not stopped()
+        signal.raise_signal(signal.SIGTERM)
+        assert stopped()
+        signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
