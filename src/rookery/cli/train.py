@@ -84,7 +84,7 @@ def sweep(
 
     rookery sweep pylos_quick training.learning_rate=1e-3,2e-3 network.blocks=1,2,4
 
-    rookery sweep pylos_quick seed=1,2,3 'network.hidden=[64],[64,64]' --set network.kind=perceptron
+    rookery sweep pylos_quick seed=1,2,3 training.average=none,ema --set selfplay.games=1000
     """
     from rookery.learn.settings import read_settings
     from rookery.learn.sweeps import base_folder, combinations_of
