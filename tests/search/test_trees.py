@@ -293,6 +293,16 @@ def test_proofs_find_the_solved_result_of_small_boards(size):
         assert after == found.value
 
 
+def test_partners_win_and_lose_together_in_proofs():
+    proven = []
+    for position in positions_of(load("texas42:bid=30"), range(6), 23):
+        found = search(position, Limits(nodes=2000), prove=True, policy="weights", evaluator=0)
+        assert found.proven
+        assert found.value == solved(position, {})
+        proven.append(found.value)
+    assert set(proven) == {-1.0, 1.0}
+
+
 def test_values_approach_the_solved_result_without_proofs():
     game, memory = load("domineering:rows=4,cols=4"), {}
     for position in positions_of(game, range(5), 3):

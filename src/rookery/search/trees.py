@@ -28,7 +28,7 @@ from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator, take_answers
 from rookery.search.records import at, prefetch
-from rookery.search.threads import on_threads
+from rookery.search.threads import MOST_THREADS, on_threads
 from rookery.search.tree_arrays import (
     DECIDED,
     EDGE,
@@ -208,11 +208,11 @@ class Trees:
         The leaves are judged by an evaluator, or by a number of random playouts; 0 judges every position as even.
         Threads share out trees searched by playouts; an evaluator is asked by a single one, for all trees at once.
         """
-        watch = watch or Watch()
-        if isinstance(evaluator, int):
-            self.run_alone(whole_number("playouts", evaluator, 0, 1 << 20), threads, watch)
-        else:
+        watch, threads = watch or Watch(), whole_number("threads", threads, 1, MOST_THREADS)
+        if isinstance(evaluator, Evaluator):
             self.run_asking(evaluator, watch)
+        else:
+            self.run_alone(whole_number("playouts", evaluator, 0, 1 << 20), threads, watch)
         self.refuse_stuck()
 
     def run_alone(self, playouts: int, threads: int, watch: Watch) -> None:
