@@ -42,6 +42,11 @@ def test_medians_and_ratios_are_of_the_rounds():
     assert search_table([row]).row_count == 1
 
 
+def test_less_than_one_a_second_is_not_printed_as_nothing():
+    (row,) = bench_search([Measure("x", "boards", lambda: (1, 8.0))], 1, lambda: None)
+    assert list(search_table([row]).columns[1].cells) == ["0.125"]
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not let us choose cores")
 def test_a_measurement_keeps_to_one_core_and_gives_the_others_back():
     before = os.sched_getaffinity(0)

@@ -509,23 +509,25 @@ def test_answers_about_nothing_may_be_anything():
     game = load(CONNECT_FOUR)
     trees = Trees(game, TreeSettings(simulations=40, leaves=4, policy="weights"), trees=2)
     trees.begin([after(*WINNING), game.start()])
-    unasked = 0
+    ended = idle = 0
 
     class Rambling(Hashed):
         def __call__(self, observations):
-            nonlocal unasked
+            nonlocal ended, idle
             logits, values = super().__call__(observations)
-            logits[~trees.asked()], values[~trees.asked()] = -np.inf, np.nan
-            unasked += int((~trees.asked()).sum())
+            for row in range(8):
+                if row % 4 >= trees.arrays.trees["gathered"][row // 4]:
+                    logits[row], values[row], idle = -np.inf, np.nan, idle + 1
+                elif trees.arrays.slots["over"][row]:
+                    logits[row], values[row], ended = np.nan, 7, ended + 1
             return logits, values
 
     trees.run(Rambling(game))
-    assert unasked > 0
+    assert ended > 0
+    assert idle > 0
     for b, start in enumerate((WINNING, ())):
-        assert (
-            trees.policy(b)[1].tolist()
-            == searched(after(*start), Hashed(game), simulations=40, leaves=4).policy(0)[1].tolist()
-        )
+        alone = searched(after(*start), Hashed(game), simulations=40, leaves=4)
+        assert trees.policy(b)[1].tolist() == alone.policy(0)[1].tolist()
 
 
 def test_weights_below_zero_are_refused_and_logits_below_zero_are_not():

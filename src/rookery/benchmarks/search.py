@@ -218,8 +218,12 @@ def gomoku_measures() -> list[Measure]:
 def solver_measures() -> list[Measure]:
     """Measure the exact solver of Domineering."""
     domineering.solve_board(4, 4)
-    solved = timed(lambda: domineering.solve_board(7, 7).nodes)
-    return [Measure("domineering 7x7, solved for both starters", "nodes", solved)]
+
+    def solved(rows: int, cols: int) -> Timed:
+        return timed(lambda: len([domineering.solve_board(rows, cols)]))
+
+    boards = ((7, 8), (8, 8))
+    return [Measure(f"domineering {r}x{c}, solved for both starters", "boards", solved(r, c)) for r, c in boards]
 
 
 def all_measures() -> list[Measure]:
