@@ -272,6 +272,18 @@ def test_moves_are_played_in_all_trees_or_in_none():
     assert [trees.root(b).text() for b in range(2)] == [after(3).text(), game.start().text()]
 
 
+def test_plies_may_be_one_number_and_streams_must_be_one_for_each_tree():
+    trees = Trees(load(CONNECT_FOUR), trees=2)
+    for plies, expected in ((np.int64(4), [4, 4]), ([1, 2], [1, 2]), (0, [0, 0])):
+        trees.begin([after(), after()], streams=[5, 1 << 62], plies=plies)
+        assert trees.arrays.trees["ply"].tolist() == expected
+        assert trees.arrays.trees["stream"].tolist() == [5, 1 << 62]
+    with pytest.raises(BadInput, match=r"streams must be whole numbers, one for each of 2 trees, not \[1\]"):
+        trees.begin([after(), after()], streams=[1])
+    with pytest.raises(BadInput, match=r"plies must be whole numbers, one for each of 2 trees, not 0\.5"):
+        trees.begin([after(), after()], plies=0.5)
+
+
 def test_positions_of_other_games_are_refused():
     with pytest.raises(BadInput, match=r"trees of gomoku:size=7; a position of gomoku:size=5 does not fit"):
         Trees(load("gomoku:size=7")).begin([load("gomoku:size=5").start()])
