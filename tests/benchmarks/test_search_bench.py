@@ -16,10 +16,11 @@ from support import CONNECT_FOUR
 
 def test_all_simulations_are_counted(monkeypatch):
     monkeypatch.setattr(bench, "TREES", 4)
+    monkeypatch.setattr(bench, "ENOUGH", 60)
     game = load(CONNECT_FOUR)
     assert asking_perceptron(game, TreeSettings(simulations=20))() == 80
     assert asking_perceptron(game, TreeSettings(simulations=20, gumbel=7))() == 80
-    assert without_network(game, 10, 3)() == 30
+    assert without_network(game, 10, 3)() == 60  # of 30 simulations each, two searches are enough
 
 
 def test_the_perceptron_has_the_shape_of_the_peer():
