@@ -118,9 +118,7 @@ class Training:
         network = build(read_config(network_values(settings.network, self.game)), settings.seed)
         where = "cuda" if self.device.type == "cuda" else "cpu"  # kernels write into it
         self.replay = Replay(self.game, self.kind, settings.training.replay, where, settings.training.symmetries)
-        self.trainer = Trainer(
-            network, settings.training, settings.planned_steps, settings.seed, self.replay, self.device
-        )
+        self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
         self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
         gated = settings.gate.kind != "none"
         self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None

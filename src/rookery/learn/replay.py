@@ -28,10 +28,6 @@ class Batch(NamedTuple):
     outcomes: Tensor  # [N], for the mover
     values: Tensor  # [N], found by the search, for the mover
 
-    def to(self, device: torch.device) -> Batch:
-        """Return the batch on a device."""
-        return Batch(*(tensor.to(device) for tensor in self))
-
 
 class Replay:
     """A ring of rows."""

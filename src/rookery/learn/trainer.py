@@ -36,13 +36,9 @@ def learning_rate(settings: TrainingSettings, step: int, planned: int) -> float:
 class Trainer:
     """A network, its optimiser, and the average of its weights if one is kept."""
 
-    def __init__(
-        self, network: Network, settings: TrainingSettings, planned: int, seed: int, replay: Replay,
-        device: torch.device | None = None,
-    ):  # fmt: skip
-        """Train on the replay's device, or on one that batches are sent to."""
+    def __init__(self, network: Network, settings: TrainingSettings, planned: int, seed: int, replay: Replay):
         self.settings, self.planned, self.seed, self.replay = settings, planned, seed, replay
-        self.device = device or replay.device
+        self.device = replay.device
         self.network = network.to(self.device).train()
         self.averaged = copy.deepcopy(self.network) if settings.average != "none" else None
         self.steps = 0
@@ -54,7 +50,7 @@ class Trainer:
             capturable=on_card,
         )  # fmt: skip
         self.share = torch.zeros((), device=self.device)  # of the new weights in the average
-        self.rows = torch.zeros(settings.batch, dtype=torch.int64, device=replay.device)
+        self.rows = torch.zeros(settings.batch, dtype=torch.int64, device=self.device)
         self.turns = torch.zeros_like(self.rows)
         self.totals = torch.zeros(len(Losses._fields), device=self.device)
         self.graph: Any = None
@@ -80,7 +76,7 @@ class Trainer:
 
     def work(self) -> None:
         """Make the step whose rows, symmetries and learning rate stand ready."""
-        settings, batch = self.settings, self.replay.batch(self.rows, self.turns).to(self.device)
+        settings, batch = self.settings, self.replay.batch(self.rows, self.turns)
         self.optimizer.zero_grad(set_to_none=True)
         with self.precision():
             logits, values = self.network(batch.observations)
@@ -124,7 +120,7 @@ class Trainer:
         self.totals.zero_()
         for number in range(first, first + count):
             chosen, turns = draw(self.seed, number, rows, self.settings.batch, self.replay.turns)
-            indices = torch.from_numpy(chosen).to(self.rows.device, non_blocking=True)
+            indices = torch.from_numpy(chosen).to(self.device, non_blocking=True)
             self.rows.copy_(indices if taught is None else taught[indices])
             self.turns.copy_(torch.from_numpy(turns), non_blocking=True)
             self.set_rate(learning_rate(self.settings, number, self.planned))
