@@ -240,3 +240,31 @@ def test_a_record_that_cannot_be_is_refused():
     ]:  # fmt: skip
         with pytest.raises(BadInput, match=complaint):
             record(**changes)
+
+
+def test_a_ledger_that_appears_while_it_is_opened_is_no_other_programs(tmp_path, monkeypatch):
+    path = tmp_path / "l.sqlite"
+    sqlite3.connect(path).close()
+    asked = []
+
+    class Hurried(sqlite3.Cursor):
+        """A cursor before whose second question another process makes the ledger."""
+
+        def execute(self, query, *values):
+            asked.append(query)
+            if len(asked) == 2:
+                Ledger(path).close()
+            return super().execute(query, *values)
+
+    class Connection(sqlite3.Connection):
+        def cursor(self, factory=Hurried):
+            return super().cursor(factory if len(asked) < 2 else sqlite3.Cursor)
+
+    usual = sqlite3.connect
+    kinds = iter([Connection])
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **more: usual(*given, factory=next(kinds, sqlite3.Connection), **more)
+    )
+    with Ledger(path) as ledger:
+        assert ledger.count() == {}
+    assert len(asked) >= 2

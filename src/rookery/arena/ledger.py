@@ -147,9 +147,10 @@ class Ledger:
     def check_schema(self) -> bool:
         """Tell whether the file is a ledger; refuse one of a newer kind or of another program. False: it is empty."""
         with closing(self.connection.cursor()) as cursor:
+            # Another process may be making the ledger, all of it at once: who sees its tables also sees whose it is.
+            tables = cursor.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             application = cursor.execute("PRAGMA application_id").fetchone()[0]
             schema = cursor.execute("PRAGMA user_version").fetchone()[0]
-            tables = cursor.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if application == 0 and tables == 0:
             return False
         if application != APPLICATION:
