@@ -17,6 +17,7 @@ from rookery.cli.shared import app
 if TYPE_CHECKING:
     from rookery.learn.runs import Run
 
+FIRST_ROUND = "in the first round, what is not in the cache is compiled"
 ConfigArgument = Annotated[str, Argument(metavar="CONFIG", help="a YAML file, or packaged settings such as pylos_v5")]
 
 
@@ -72,7 +73,7 @@ def train_run(run: Run) -> None:
         with compiling_announced(run.game.label):
             training = Training(run)
         with progress_bar() as bar:
-            task = bar.add_task("games", total=run.settings.selfplay.games, completed=training.games, note="")
+            task = bar.add_task("games", total=run.settings.selfplay.games, completed=training.games, note=FIRST_ROUND)
             training.say = lambda figures: bar.update(task, completed=figures["games"], note=in_short(figures))
             whole = training.train(stopped)
     if whole:
