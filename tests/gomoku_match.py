@@ -1,6 +1,7 @@
 """A match of the two Gomoku players, and the times they need.
 
 PYTHONPATH=src:tests python tests/gomoku_match.py match 100 1     100 pairs of games, seed 1
+PYTHONPATH=src:tests python tests/gomoku_match.py depths 100 1    the same, both players at the same depth
 PYTHONPATH=src:tests python tests/gomoku_match.py times           both players on the same positions
 PYTHONPATH=src:tests python tests/gomoku_match.py fours           nodes a second of the search for fours
 """
@@ -73,22 +74,42 @@ class Match:
 
     def play(self, pairs: int, seed: int) -> np.ndarray:
         """Return advanced's share of each pair: 0, 0.25, 0.5, 0.75 or 1."""
-        rng, shares = np.random.default_rng(seed), []
-        for _ in range(pairs):
-            start = random_opening(rng, int(rng.integers(3, 7)))
-            first = played(start, (self.advanced, self.baseline)).payoff(0)
-            second = played(start, (self.baseline, self.advanced)).payoff(1)
-            shares.append((first + second + 2) / 4)
-        return np.array(shares)
+        return shares_of_pairs(self.advanced, self.baseline, pairs, seed)
+
+
+def shares_of_pairs(one: Choose, other: Choose, pairs: int, seed: int) -> np.ndarray:
+    """Return the first player's share of each pair of games."""
+    rng, shares = np.random.default_rng(seed), []
+    for _ in range(pairs):
+        start = random_opening(rng, int(rng.integers(3, 7)))
+        first, second = played(start, (one, other)).payoff(0), played(start, (other, one)).payoff(1)
+        shares.append((first + second + 2) / 4)
+    return np.array(shares)
+
+
+def score_text(shares: np.ndarray) -> str:
+    return f"{shares.mean():.3f} +- {1.96 * shares.std(ddof=1) / np.sqrt(len(shares)):.3f}"
 
 
 def print_match(pairs: int, seed: int, strict: bool) -> None:
     match = Match(strict=strict)
     shares = match.play(pairs, seed)
-    half = 1.96 * shares.std(ddof=1) / np.sqrt(pairs)
-    print(f"advanced {shares.mean():.3f} +- {half:.3f} over {pairs} pairs, seed {seed}, strict {strict}")
+    print(f"advanced {score_text(shares)} over {pairs} pairs, seed {seed}, strict {strict}")
     for name, used in match.processor.items():
         print(f"{name}: {1000 * np.mean(used):.2f} ms of processor time a move, {len(used)} moves")
+
+
+def print_depths(pairs: int, seed: int) -> None:
+    """Print advanced's score against baseline of the same depth."""
+
+    def player(search: Callable, depth: int) -> Choose:
+        return lambda position: search(position, Limits(depth=depth)).action
+
+    for depth in range(1, 7):
+        one, other = player(gomoku_advanced.search, depth), player(gomoku_baseline.search, depth)
+        print(
+            f"d={depth} advanced {score_text(shares_of_pairs(one, other, pairs, seed))} over {pairs} pairs, seed {seed}"
+        )
 
 
 def print_times(seed: int = 1, each: int = 12, rounds: int = 5) -> None:
@@ -129,5 +150,7 @@ def print_fours() -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "match":
         print_match(int(sys.argv[2]), int(sys.argv[3]), "strict" in sys.argv)
+    elif sys.argv[1] == "depths":
+        print_depths(int(sys.argv[2]), int(sys.argv[3]))
     else:
         {"times": print_times, "fours": print_fours}[sys.argv[1]]()

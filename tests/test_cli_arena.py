@@ -122,6 +122,8 @@ def test_wrong_requests_to_a_ledger_are_answered(tmp_path, rookery, match):
         (["ratings", SMALL, "--pin", "random"], "should read player=elo"),
         (["export", SMALL, "--format", "pgn"], "PGN is written for games of chess"),
         (["export", SMALL, "--output", str(tmp_path)], "is a folder"),
+        (["export", SMALL, "--output", "/no/games.txt"], "/no/games.txt cannot be written: No such file"),
+        (["export", SMALL, "--output", f"{ledger}/games.txt"], f"{ledger}/games.txt cannot be written: Not a dir"),
         (["export", SMALL, "--format", "json", "--output", str(tmp_path)], "only games of gomoku"),
     ]:
         done = rookery(*arguments, "--ledger", str(ledger))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from arena.scripted import command
-from rookery import load
+from rookery import load, terminal
 from rookery.arena.players import KINDS
 from rookery.cli.pictures import board_picture, lines_table
+from rookery.cli.players import analyse
 from rookery.search.analysis import Analysis, Line
 from support import run_rookery
 
@@ -120,3 +122,9 @@ def test_a_game_without_a_grid_has_a_bar_for_each_move():
     assert [len(bar) for bar in bars] == [12, 8, 4]
     grid = load("gomoku:size=7").start()
     assert len(lines_table(grid, Analysis(2, 0.1, lines, nodes=60), lines=5).columns) == 5
+
+
+def test_getting_ready_is_no_part_of_the_time_that_a_player_looked(monkeypatch, capsys):
+    monkeypatch.setattr(terminal, "begin_game", lambda *_: time.sleep(2))
+    analyse("domineering:rows=4,cols=4", "random", as_json=True)
+    assert json.loads(capsys.readouterr().out)["seconds"] < 2

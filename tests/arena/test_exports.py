@@ -109,7 +109,7 @@ def test_failures_have_pgns_words_for_them():
 
 
 def test_strange_names_survive_in_pgn():
-    game, games = games_of("chess", games=2, most_plies=10)
+    game, games = games_of("chess", games=2, most_plies=20)
     odd = 'uci:"C:\\engines\\x" {1}'
     object.__setattr__(games[0], "players", (odd, "b]"))
     object.__setattr__(games[0], "reason", "odd {reason}")

@@ -408,6 +408,18 @@ def test_a_limit_of_plies_makes_a_draw():
     assert all(len(record.actions) == 7 for record in match.records.values())
 
 
+@pytest.mark.parametrize("plies", [1, 2])
+def test_a_limit_of_plies_that_leaves_nothing_to_play_is_refused(plies):
+    with pytest.raises(BadInput, match=f"it is {plies}, and an opening of 'random:2' has 2 moves"):
+        played(CONNECT_FOUR, Seeded, Seeded, games=4, most_plies=plies, opening="random:2")
+
+
+def test_a_longer_opening_that_leaves_nothing_to_play_ends_the_match(tmp_path):
+    (tmp_path / "openings").write_text("4 4\n4 4 4 4\n")
+    with pytest.raises(BadInput, match=r"it is 4, and an opening of .* has 4 moves"):
+        played(CONNECT_FOUR, Seeded, Seeded, games=4, most_plies=4, opening=str(tmp_path / "openings"))
+
+
 # ---- time ----------------------------------------------------------------------------------------
 
 

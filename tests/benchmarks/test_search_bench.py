@@ -16,10 +16,11 @@ from support import CONNECT_FOUR
 
 def test_all_simulations_are_counted(monkeypatch):
     monkeypatch.setattr(bench, "TREES", 4)
+    monkeypatch.setattr(bench, "ENOUGH", 60)
     game = load(CONNECT_FOUR)
     assert asking_perceptron(game, TreeSettings(simulations=20))() == 80
     assert asking_perceptron(game, TreeSettings(simulations=20, gumbel=7))() == 80
-    assert without_network(game, 10, 3)() == 30
+    assert without_network(game, 10, 3)() == 60  # of 30 simulations each, two searches are enough
 
 
 def test_the_perceptron_has_the_shape_of_the_peer():
@@ -40,6 +41,11 @@ def test_medians_and_ratios_are_of_the_rounds():
     assert (row.speed, row.low, row.high, row.peer) == (20, 10, 30, 10)
     assert row.as_dict()["against_peer"] == 2
     assert search_table([row]).row_count == 1
+
+
+def test_less_than_one_a_second_is_not_printed_as_nothing():
+    (row,) = bench_search([Measure("x", "boards", lambda: (1, 8.0))], 1, lambda: None)
+    assert list(search_table([row]).columns[1].cells) == ["0.125"]
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not let us choose cores")

@@ -10,6 +10,7 @@ import pytest
 from rookery import load
 from rookery.search.trees import Trees, TreeSettings
 from search.slow_trees import Hashed
+from search.test_tree_lanes import deepest
 from support import CONNECT_FOUR, SPECS, random_walk
 
 pytestmark = pytest.mark.gpu
@@ -91,6 +92,14 @@ def test_kept_subtrees_are_equal(spec):
     game = load(spec)
     settings = TreeSettings(simulations=30, policy="weights")
     fast, slow = both(game, settings, positions_of(game, 16, 2), Hashed(game), moves=3)
+    assert same(fast, slow).all()
+
+
+def test_trees_more_than_twice_as_deep_as_a_warp_is_wide_are_equal():
+    game = load("pylos")
+    settings = TreeSettings(simulations=150, policy="weights", c=0.0, urgency="lc0", discount=0.97)
+    fast, slow = both(game, settings, positions_of(game, 8, 2), Hashed(game))
+    assert max(deepest(slow, b) for b in range(8)) > 64
     assert same(fast, slow).all()
 
 

@@ -67,3 +67,42 @@ def filled_run(folder: Path, games: int = 30, elo: float | None = None, **change
     if elo is not None:
         run.rate(run.checkpoints[-1]["step"], elo, "Novice")
     return run
+
+
+SMALL_BOARD = "domineering:rows=4,cols=4"
+
+
+def board_settings(**changes: Any) -> RunSettings:
+    """Return settings of a run that is trained in a second or two."""
+    values: dict[str, Any] = {
+        "game": SMALL_BOARD,
+        "device": "cpu",
+        "threads": 1,
+        "network": {"kind": "perceptron", "observation": "planes", "hidden": [16]},
+        "selfplay": {"games": 40, "at_once": 4, "simulations": 8},
+        "training": {"batch": 8, "replay": 256, "steps_per_game": 0.5},
+        "checkpoints": {"every": 10, "least_seconds": 0.0, "keep": {"last": 10, "every": 0}},
+    }
+    for path, value in changes.items():
+        section, _, key = path.partition("__")
+        values[section] = {**values.get(section, {}), key: value} if key else value
+    return check_settings(values, "test settings")
+
+
+def run_of_networks(folder: Path, steps: list[int], seed: int = 0, **changes: Any) -> Run:
+    """Make a run whose checkpoints are small networks with random weights; it is left without its lock."""
+    from rookery.learn.settings import network_values
+    from rookery.nets.configs import read_config
+    from rookery.nets.files import About, save_network
+    from rookery.nets.residual import build
+
+    run = Run.create(folder, board_settings(**{"checkpoints__keep": {"last": 100, "every": 0}} | changes))
+    settings, game = run.settings, run.game
+    with run.training():
+        for step in steps:
+            network = build(read_config(network_values(settings.network, game)), seed + step)
+            about = About(
+                game=game.spec, rules_version=game.version, observation=settings.network.observation, step=step
+            )
+            run.save_checkpoint(step, lambda path, made=network, told=about: save_network(path, made, told))
+    return run

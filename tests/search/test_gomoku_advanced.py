@@ -16,23 +16,31 @@ from rookery.games.position import Position
 from rookery.search import gomoku_advanced as module
 from rookery.search.analysis import Analysis, Limits, Watch
 from rookery.search.gomoku_advanced import Search, search
-from rookery.search.gomoku_judge import AT_LEAST, AT_MOST, ENTRY, EXACT, WIN, from_table, store
-from rookery.search.gomoku_lines import new_record, point_of
+from rookery.search.gomoku_judge import AT_LEAST, AT_MOST, ENTRY, EXACT, WIN, from_table, is_pressed, store
+from rookery.search.gomoku_lines import POINTS, new_record, point_of
 from rookery.search.gomoku_memory import FRAME, SPARE
 from rookery.search.gomoku_patterns import (
     BOARD,
+    CROSSING,
     FIVE,
     FOUR,
+    IS_FIVE,
+    LOWEST_COUNTED,
     NOTHING,
     OPEN_FOUR,
     OPEN_THREE,
     OPEN_TWO,
     PATTERNS,
+    SUMMED,
     THREE,
     TWO,
+    WEIGHTS,
+    count_of,
     lay,
     put,
+    rank_of,
     take,
+    weight_of,
 )  # fmt: skip
 from support import random_walk
 
@@ -114,9 +122,29 @@ def test_a_stone_put_on_a_board_leaves_what_a_new_board_has():
         child.play(action)
         lay(after[0], child.state)
         free = child.legal() if not child.over else []
-        for name in ("lines", "ranks", "weight", "key"):
+        for name in ("lines", "sums", "key"):
             assert np.array_equal(before[name], after[name]), name
-        assert np.array_equal(before["shape"][0][:, free], after["shape"][0][:, free])
+        assert np.array_equal(before["shapes"][0][free], after["shapes"][0][free])
+
+
+def test_counts_and_weights_of_a_board_are_those_of_its_free_points_one_by_one():
+    for position, action in random_walk(load("gomoku", size=9), 5):
+        if action is None:
+            break
+        boards = new_record(BOARD, 9)
+        lay(boards[0], position.state)
+        for colour in range(2):
+            shapes = [int(boards[0]["shapes"][point]) >> 12 * colour & 4095 for point in position.legal()]
+            points = [tuple(shape >> 3 * direction & 7 for direction in range(4)) for shape in shapes]
+            ranks = [rank_of(patterns) for patterns in points]
+            for rank in range(LOWEST_COUNTED, IS_FIVE + 1):
+                assert count_of(boards[0], colour, rank) == ranks.count(rank)
+            weights = [WEIGHTS[list(patterns)].sum() for patterns in points]
+            assert weight_of(boards[0], colour) == sum(weights) + sum(CROSSING.get(rank, 0) for rank in ranks)
+
+
+def test_no_board_is_too_heavy_for_its_sums():
+    assert int(SUMMED.max()) * POINTS < 1 << 64
 
 
 # ---- threats -------------------------------------------------------------------------------------
@@ -154,12 +182,20 @@ def test_against_an_open_three_all_that_stops_it_and_own_fours_are_looked_at():
     assert names == {"B5", "C5", "G5", "H5"} | {"E2", "F2"}
 
 
+@pytest.mark.parametrize(("second", "pressed"), [(".......", False), ("..ooo..", True), ("..oo...", False)])
+def test_one_open_three_is_answered_with_one_stone_and_two_are_not(second, pressed):
+    boards, free = new_record(BOARD, 9), "." * 9
+    lay(boards[0], drawn("\n".join([free, "...ooo...", *[free] * 5, f".{second}.", free])).state)
+    assert is_pressed(boards[0], 0) == pressed
+
+
 def test_moves_that_are_alike_rank_alike_before_anything_is_remembered():
     position = drawn(".....\n.....\n..x..\n.....\n.....", "w")
     looked = Search(position, Limits(depth=2), Watch())
     looked.go_on(0)
-    ranks = {int(point_of(int(move))): int(move) >> 9 for move in looked.frames[0]["moves"][:14]}
-    assert ranks[0] == ranks[4] == ranks[20]  # three corners; the fourth comes after the moves that are looked at
+    moves = looked.frames[0]["moves"][: int(looked.frames[0]["count"])]
+    ranks = {int(point_of(int(move))): int(move) >> 9 for move in moves}
+    assert ranks[0] == ranks[4]  # two corners; the others come after the moves that are looked at
 
 
 def test_a_win_by_fours_is_found_at_once():

@@ -268,6 +268,20 @@ def test_moves_are_played_in_all_trees_or_in_none():
     with pytest.raises(BadInput, match="an action of connect_four"):
         trees.play([3, 7])
     assert trees.root(0).text() == game.start().text()
+    trees.play([3, -1])
+    assert [trees.root(b).text() for b in range(2)] == [after(3).text(), game.start().text()]
+
+
+def test_plies_may_be_one_number_and_streams_must_be_one_for_each_tree():
+    trees = Trees(load(CONNECT_FOUR), trees=2)
+    for plies, expected in ((np.int64(4), [4, 4]), ([1, 2], [1, 2]), (0, [0, 0])):
+        trees.begin([after(), after()], streams=[5, 1 << 62], plies=plies)
+        assert trees.arrays.trees["ply"].tolist() == expected
+        assert trees.arrays.trees["stream"].tolist() == [5, 1 << 62]
+    with pytest.raises(BadInput, match=r"streams must be whole numbers, one for each of 2 trees, not \[1\]"):
+        trees.begin([after(), after()], streams=[1])
+    with pytest.raises(BadInput, match=r"plies must be whole numbers, one for each of 2 trees, not 0\.5"):
+        trees.begin([after(), after()], plies=0.5)
 
 
 def test_positions_of_other_games_are_refused():
@@ -297,6 +311,16 @@ def test_values_weigh_by_the_most_visits_when_gumbel_search_chooses():
         assert trees.choose() == [good]  # 4 visits * 1 against noise of 1
 
 
+def test_gumbel_search_tells_means_apart_however_little_they_differ():
+    trees = searched(after(), Saying(), gumbel=2, simulations=8)
+    edges = trees.arrays.edges[0, :7]
+    one, other = np.flatnonzero(edges["visits"] == 4)
+    trees.arrays.gumbels["x"][0, [one, other]] = 100  # in single precision the sum would swallow the difference
+    for better, worse in ((one, other), (other, one)):
+        edges["mean"][[better, worse]] = np.nextafter(np.float32(0.5), np.float32(1)), 0.5
+        assert trees.choose() == [better]
+
+
 def test_a_proven_win_is_not_left_to_the_draw():
     position = after(*WINNING)
     settings = TreeSettings(simulations=30, prove=True, early_stop=True, temperature=1.0, policy="weights")
@@ -318,6 +342,21 @@ def test_a_proven_loss_is_not_drawn_while_there_is_another_move():
     trees.arrays.edges["proof"][:, 3] = -1
     trees.arrays.nodes["proof"][:, 0] = -1
     assert len(set(trees.choose())) > 1  # where all lose, any will do
+
+
+def test_where_all_that_was_visited_loses_a_move_not_yet_visited_is_played():
+    unseen = Saying((1, 1, 1, 1e-6, 1, 1, 1))
+    trees = searched(after(0, 3, 0, 3, 1, 3), unseen, simulations=60, prove=True, temperature=1.0, c=0.01)
+    edges = trees.arrays.edges[0, :7]
+    edges["visits"][3], edges["proof"][:] = 0, [-1, -1, -1, 0, -1, -1, -1]
+    assert trees.arrays.nodes[0, 0]["proof"] == 0
+    assert trees.choose() == [3]
+
+
+def test_at_a_very_low_temperature_the_most_visited_move_is_drawn():
+    trees = searched(after(), Saying((1, 1, 1, 1, 1, 5, 1)), simulations=400, temperature=0.001)
+    visits = trees.arrays.edges[0, :7]["visits"].tolist()
+    assert trees.choose() == [visits.index(max(visits))] == [5]
 
 
 def test_a_search_stops_early_as_soon_as_no_other_move_can_catch_up():
@@ -460,7 +499,8 @@ def zeros(n):
         (lambda n: ones(n) * np.nan, zeros, "logits below infinity"),
         (lambda n: ones(n) * np.inf, zeros, "logits below infinity"),
         (ones, lambda n: zeros(n) * np.nan, r"values in \[-1, 1\]"),
-        (ones, lambda n: zeros(n) + 5, r"values in \[-1, 1\]"),
+        (ones, lambda n: zeros(n) + 1.01, r"values in \[-1, 1\]"),
+        (ones, lambda n: zeros(n) - 1.01, r"values in \[-1, 1\]"),
         (lambda n: ones(n)[0], zeros, r"shape \(\(7,\), \(1,\)\)"),
         (ones, lambda n: zeros(n)[:, None], r"asked for were logits \(1, 7\) and values \(1,\)"),
         (ones, lambda n: 0.5, "shape"),
@@ -470,6 +510,36 @@ def zeros(n):
 def test_answers_that_cannot_be_searched_with_are_refused(logits, values, message):
     with pytest.raises(BadInput, match=message):
         search(after(), Limits(nodes=5), evaluator=answers(logits, values))
+
+
+def test_what_rounding_adds_to_a_value_is_let_pass():
+    for value in (-1.0005, 1.0005):
+        assert search(after(), Limits(nodes=5), evaluator=answers(ones, lambda n, v=value: zeros(n) + v)).nodes == 5
+
+
+def test_answers_about_nothing_may_be_anything():
+    game = load(CONNECT_FOUR)
+    trees = Trees(game, TreeSettings(simulations=40, leaves=4, policy="weights"), trees=2)
+    trees.begin([after(*WINNING), game.start()])
+    ended = idle = 0
+
+    class Rambling(Hashed):
+        def __call__(self, observations):
+            nonlocal ended, idle
+            logits, values = super().__call__(observations)
+            for row in range(8):
+                if row % 4 >= trees.arrays.trees["gathered"][row // 4]:
+                    logits[row], values[row], idle = -np.inf, np.nan, idle + 1
+                elif trees.arrays.slots["over"][row]:
+                    logits[row], values[row], ended = np.nan, 7, ended + 1
+            return logits, values
+
+    trees.run(Rambling(game))
+    assert ended > 0
+    assert idle > 0
+    for b, start in enumerate((WINNING, ())):
+        alone = searched(after(*start), Hashed(game), simulations=40, leaves=4)
+        assert trees.policy(b)[1].tolist() == alone.policy(0)[1].tolist()
 
 
 def test_weights_below_zero_are_refused_and_logits_below_zero_are_not():
@@ -534,6 +604,21 @@ def test_limits_that_a_tree_search_does_not_know_are_refused():
         search(after(), Limits(seconds=1), gumbel=8)
     with pytest.raises(BadInput, match="megabytes must be a whole number"):
         search(after(), Limits(seconds=1), megabytes=0)
+
+
+@pytest.mark.parametrize("evaluator", [-1, True, 1.0, None, "playouts"])
+def test_what_is_neither_an_evaluator_nor_a_number_of_playouts_is_refused(evaluator):
+    with pytest.raises(BadInput, match=f"not {evaluator!r}"):
+        search(after(), Limits(nodes=5), evaluator=evaluator)
+    assert search(after(), Limits(nodes=5), evaluator=np.int64(2)) == search(after(), Limits(nodes=5), evaluator=2)
+
+
+@pytest.mark.parametrize("threads", [0, 1.5, True])
+def test_threads_that_cannot_be_are_refused(threads):
+    trees = Trees(load(CONNECT_FOUR))
+    trees.begin([after()])
+    with pytest.raises(BadInput, match=f"threads must be a whole number in 1..1024, not {threads}"):
+        trees.run(1, threads=threads)
 
 
 def test_many_playouts_a_leaf_can_be_stopped():

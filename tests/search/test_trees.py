@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rookery import BadInput, load
+from rookery.games.rng import number, random_bits
 from rookery.search.analysis import Limits, Watch
 from rookery.search.tree_arrays import FULL
 from rookery.search.tree_root import NOISE, considered_visits, gamma_draw
@@ -71,7 +72,9 @@ def test_trees_equal_the_slow_ones_in_every_game(spec):
             compare(spec, way, 100, plies)
 
 
-@pytest.mark.parametrize("way", [{}, {"prove": True, "leaves": 3}, {"urgency": "reduced", "noise": 0.25}], ids=str)
+@pytest.mark.parametrize(
+    "way", [{}, {"prove": True, "leaves": 3}, {"urgency": "reduced", "noise": 0.25, "alpha": 1.5}], ids=str
+)
 @pytest.mark.parametrize("spec", FEW)
 def test_kept_subtrees_equal_the_slow_ones(spec, way):
     game = load(spec)
@@ -99,8 +102,6 @@ def test_kept_subtrees_equal_the_slow_ones(spec, way):
 
 
 def noise_key(trees, b):
-    from rookery.games.rng import random_bits
-
     tree = trees.arrays.trees[b]
     return np.uint64(random_bits(trees.settings.seed, int(tree["stream"]), int(tree["search"]) * 4 + NOISE))
 
@@ -190,8 +191,19 @@ class SlowGumbel(SlowTree):
 @pytest.mark.parametrize("spec", [CONNECT_FOUR, "pylos"])
 def test_gumbel_search_equals_its_definition(spec):
     game = load(spec)
-    for simulations, considered, weight in ((32, 4, 50), (50, 7, 50), (16, 16, 50), (20, 1, 50), (50, 7, 0), (9, 4, 1)):
-        settings = TreeSettings(simulations=simulations, gumbel=considered, value_visits=weight, policy="weights")
+    ways = (
+        (32, 4, 50),
+        (50, 7, 50),
+        (16, 16, 50),
+        (20, 1, 50),
+        (50, 7, 0),
+        (9, 4, 1),
+        (50, 7, 50, 0.02),
+        (32, 6, 5, 0.1),
+    )
+    for simulations, considered, *weight in ways:
+        weights = dict(zip(("value_visits", "value_scale"), weight, strict=False))
+        settings = TreeSettings(simulations=simulations, gumbel=considered, policy="weights", **weights)
         evaluator = Hashed(game)
         late = positions_of(game, range(3, 6), 30)  # where legal moves are sparse
         positions = positions_of(game, range(3), 8) + late
@@ -241,9 +253,22 @@ def test_gumbel_chooses_the_right_child_among_sparse_actions():
     assert abs(policy.sum() - 1) < 1e-9
 
 
-def test_the_improved_policy_completes_unvisited_moves_with_the_mixed_value():
+@pytest.mark.parametrize("scale", [0.0, 0.5, 1.0])
+def test_gumbel_noise_is_scaled_and_added_to_the_logits(scale):
     game = load(CONNECT_FOUR)
-    trees = Trees(game, TreeSettings(simulations=6, gumbel=3, policy="weights"))
+    trees = Trees(game, TreeSettings(simulations=7, gumbel=7, gumbel_scale=scale, policy="weights", seed=4), trees=3)
+    trees.begin([game.start()] * 3)
+    trees.run(Hashed(game))
+    for b in range(3):
+        uniform = [(float(int(number(noise_key(trees, b), i)) >> 12) + 0.5) / 2**52 for i in range(7)]
+        expected = scale * -np.log(-np.log(uniform)) + np.log(trees.arrays.edges[b, :7]["prior"].astype(float))
+        assert np.allclose(trees.arrays.gumbels[b]["x"], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0])
+def test_the_improved_policy_completes_unvisited_moves_with_the_mixed_value(scale):
+    game = load(CONNECT_FOUR)
+    trees = Trees(game, TreeSettings(simulations=6, gumbel=3, policy="weights", value_scale=scale))
     evaluator = Hashed(game)
     trees.begin([game.start()])
     trees.run(evaluator)
@@ -253,7 +278,7 @@ def test_the_improved_policy_completes_unvisited_moves_with_the_mixed_value():
     assert 0 < seen.sum() < 7
     mixed = (value + visits.sum() / prior[seen].sum() * (prior * mean)[seen].sum()) / (1 + visits.sum())
     completed = np.where(seen, mean, mixed)
-    logits = np.log(prior) + (50 + visits.max()) * (completed + 1) / 2
+    logits = np.log(prior) + scale * (50 + visits.max()) * (completed + 1) / 2
     expected = np.exp(logits - logits.max())
     assert np.allclose(trees.policy(0)[1], expected / expected.sum(), atol=1e-6)
 
@@ -291,6 +316,16 @@ def test_proofs_find_the_solved_result_of_small_boards(size):
         child.play(found.action)
         after = child.payoff(position.mover) if child.over else -solved(child, memory)
         assert after == found.value
+
+
+def test_partners_win_and_lose_together_in_proofs():
+    proven = []
+    for position in positions_of(load("texas42:bid=30"), range(6), 23):
+        found = search(position, Limits(nodes=2000), prove=True, policy="weights", evaluator=0)
+        assert found.proven
+        assert found.value == solved(position, {})
+        proven.append(found.value)
+    assert set(proven) == {-1.0, 1.0}
 
 
 def test_values_approach_the_solved_result_without_proofs():
@@ -455,6 +490,9 @@ def test_a_principal_line_can_be_played():
         ({"urgency": "none"}, "urgency must be one of parent, reduced, lc0, infinite"),
         ({"c": float("nan")}, "c must be a number"),
         ({"discount": 1.5}, r"discount must be a number in 0.01..1, not 1.5"),
+        ({"discount": 0.0}, r"discount must be a number in 0.01..1, not 0.0"),
+        ({"noise": -0.1}, r"noise must be a number in 0..1, not -0.1"),
+        ({"seed": 2**63}, "seed must be a whole number"),
         ({"gumbel": 8, "noise": 0.2}, "exclude each other"),
         ({"policy": "magic"}, "policy must be one of"),
     ],

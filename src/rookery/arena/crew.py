@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rookery.arena.openings import Openings
+from rookery.arena.openings import Opening, Openings
 from rookery.arena.player import Player
 from rookery.arena.records import GameRecord
 from rookery.arena.running import Plan, RunningGame
 from rookery.arena.tables import Apart, Together, gains_from_many
+from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.search.threads import new_stop
 
@@ -29,6 +30,7 @@ class Plans:
 
     def __init__(self, game: Game, settings: MatchSettings):
         self.openings = Openings(game, settings.opening, settings.seed)
+        self.most_plies = settings.most_plies
         self.plans = self.paired(settings.games)
         self.lock = threading.Lock()
 
@@ -36,9 +38,19 @@ class Plans:
         """Yield two games for each opening, the second with the seats swapped."""
         openings = iter(self.openings)
         for pair in range(games // 2):
-            opening = next(openings)
+            opening = self.checked(next(openings))
             yield Plan(2 * pair, opening, (0, 1))
             yield Plan(2 * pair + 1, opening, (1, 0))
+
+    def checked(self, opening: Opening) -> Opening:
+        """Refuse an opening after which nobody would make a move."""
+        plies = len(opening.moves)
+        if self.most_plies is not None and plies >= self.most_plies:
+            raise BadInput(
+                f"the limit of plies must leave something to play: it is {self.most_plies}, and an opening of "
+                f"{self.openings.text!r} has {plies} moves"
+            )
+        return opening
 
     def take(self) -> Plan | None:
         """Return the next game; None if there are no more."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from rookery.arena.ratings import Result
 from rookery.arena.records import GameRecord
 from rookery.errors import BadInput
 
@@ -54,6 +55,13 @@ CREATE TABLE games (
 """
 INDEX = "CREATE INDEX games_by_game ON games (game, version)"
 LISTS = ("actions", "moves")  # kept as JSON
+NAME = "CASE WHEN time_control = '' THEN {0} ELSE {0} || ' @ ' || time_control END"
+SUMMED = (
+    NAME.format("CASE first_team WHEN 0 THEN team0 ELSE team1 END")
+    + ", "
+    + NAME.format("CASE first_team WHEN 0 THEN team1 ELSE team0 END")
+    + ", CASE first_team WHEN 0 THEN score ELSE 1 - score END, count(*) FROM games WHERE game = ? AND version = ?"
+)
 PAIRS = {"players": ("team0", "team1"), "seconds": ("seconds0", "seconds1")}
 
 
@@ -205,21 +213,23 @@ class Ledger:
             rows = self.connection.execute(query, {"game": game}).fetchall()
         return {(spec, version): number for spec, version, number in rows}
 
-    def results(self, game: str, version: int) -> list[tuple[str, str, float, int]]:
+    def results(self, game: str, version: int) -> list[Result]:
         """Sum up one game's results as (player that begins, other player, score of the first, how many).
 
         A player that was given a time control is another one than without: it is named `player @ 10+0.1`.
         """
-        name = "CASE WHEN time_control = '' THEN {0} ELSE {0} || ' @ ' || time_control END"
-        begins = name.format("CASE first_team WHEN 0 THEN team0 ELSE team1 END")
-        other = name.format("CASE first_team WHEN 0 THEN team1 ELSE team0 END")
-        score = "CASE first_team WHEN 0 THEN score ELSE 1 - score END"
-        query = (
-            f"SELECT {begins}, {other}, {score}, count(*) FROM games WHERE game = ? AND version = ? GROUP BY 1, 2, 3"
-        )
         with self.complaints("read"):
-            rows = self.connection.execute(query, (game, version)).fetchall()
+            rows = self.connection.execute(f"SELECT {SUMMED} GROUP BY 1, 2, 3", (game, version)).fetchall()
         return [(first, second, float(points), int(number)) for first, second, points, number in rows]
+
+    def matches(self, game: str, version: int) -> dict[str, list[Result]]:
+        """Sum up one game's results for each match."""
+        found: dict[str, list[Result]] = {}
+        with self.complaints("read"):
+            for row in self.connection.execute(f"SELECT match, {SUMMED} GROUP BY 1, 2, 3, 4", (game, version)):
+                match, first, second, points, number = row
+                found.setdefault(match, []).append((first, second, float(points), int(number)))
+        return found
 
     def nothing_of(self, game: str, version: int) -> str:
         """Say that there are no games of a kind, and which there are."""

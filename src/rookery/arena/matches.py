@@ -156,7 +156,7 @@ def play_match(
     if sorted(set(game.teams)) != [0, 1]:
         raise BadInput(f"a match needs a game of two teams, 0 and 1; those of {game.spec} are {game.teams}")
     plans = Plans(game, settings)
-    next(iter(plans.openings))  # a wrong file of openings is told before players are made
+    plans.checked(next(iter(plans.openings)))  # a wrong file of openings is told before players are made
     crew = Crew((first, second), plans, settings)
     try:
         match = Match(game, crew.names, settings, plans.openings.text)

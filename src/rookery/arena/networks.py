@@ -51,6 +51,30 @@ def zoo_file(name: str) -> Path:
     return ZOO / f"{name}.safetensors"
 
 
+def zoo_card(name: str) -> str:
+    """Return what is written about a network that comes with the package: NAME.md beside its file."""
+    card = zoo_file(name).with_suffix(".md")
+    try:
+        return card.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"the card of {name!r}, {card}, cannot be read: {error}") from None
+
+
+def zoo_facts(name: str) -> dict[str, Any]:
+    """Return what the file of a network that comes with the package says of it."""
+    from rookery.nets.files import load_network
+
+    path = zoo_file(name)
+    loaded = load_network(path)
+    about = loaded.about
+    return {
+        "name": name, "game": about.game, "rules_version": about.rules_version, "observation": about.observation,
+        "kind": loaded.config.kind, "parameters": sum(weights.numel() for weights in loaded.network.parameters()),
+        "step": about.step, "notes": about.notes, "megabytes": round(path.stat().st_size / 1e6, 3),
+        "has_card": path.with_suffix(".md").is_file(),
+    }  # fmt: skip
+
+
 def newest_checkpoint(run: Path) -> Path:
     """Return the checkpoint of a run with the most steps."""
     manifest = run / "manifest.json"

@@ -128,11 +128,10 @@ def ratings_lines(ratings: Ratings, game: str) -> list[str]:
         lines.append("")
     if len(groups) == 1 and ratings.free_groups:
         lines.append("no player is pinned: only differences mean something")
-    return [
-        *lines,
-        f"beginning is worth {ratings.advantage:+.0f} Elo (error {ratings.advantage_error:.0f}); equal players draw "
-        f"{100 * ratings.draws:.1f} % (error {100 * ratings.draws_error:.1f})",
-    ]
+    share = f"equal players draw {100 * ratings.draws:.1f} % (error {100 * ratings.draws_error:.1f})"
+    drawn = share if ratings.draws else "no game was drawn"  # 0.0 % without an error would claim too much
+    beginning = f"beginning is worth {ratings.advantage:+.0f} Elo (error {ratings.advantage_error:.0f})"
+    return [*lines, f"{beginning}; {drawn}"]
 
 
 def ratings_json(ratings: Ratings, game: str, version: int) -> dict[str, Any]:

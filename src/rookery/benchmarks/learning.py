@@ -171,19 +171,20 @@ def filled_replay(game: Game, kind: str, rows: int, device: str) -> Replay:
 
 
 def bench_training(device: str, rounds: int, tick: Callable[[], None]) -> list[TrainRow]:
-    """Measure gradient steps of V5, from drawing the rows to new weights, on all cores or on a card."""
+    """Measure gradient steps of V5, from drawing the rows to new weights, on one core or on a card."""
     settings, game, _ = v5(AT_ONCE[device])
     replay = filled_replay(game, settings.network.observation, 65_536, device)
-    clock, trainers = on_card_clock if device == "cuda" else time.perf_counter, {}
-    for batch in BATCHES[device]:
-        network = build(read_config(network_values(settings.network, game)), settings.seed)
-        training = TrainingSettings(batch=batch, symmetries=True, precision="tf32" if device == "cuda" else "32")
-        trainers[batch] = Trainer(network, training, 1_000_000, settings.seed, replay)
-        trainers[batch].train(0, 2)
-    steps = 100 if device == "cuda" else 5
-    speeds: dict[int, list[float]] = {batch: [] for batch in trainers}
-    for _ in range(rounds):
-        for batch, trainer in trainers.items():
-            speeds[batch].append(steps / timed(lambda: trainer.train(trainer.steps, steps), clock))  # noqa: B023
-        tick()
+    clock, steps = (on_card_clock, 100) if device == "cuda" else (time.process_time, 5)
+    trainers, speeds = {}, dict[int, list[float]]()
+    with on_threads(1):
+        for batch in BATCHES[device]:
+            network = build(read_config(network_values(settings.network, game)), settings.seed)
+            training = TrainingSettings(batch=batch, symmetries=True, precision="tf32" if device == "cuda" else "32")
+            trainers[batch] = Trainer(network, training, 1_000_000, settings.seed, replay)
+            trainers[batch].train(0, 2)
+        for _ in range(rounds):
+            for batch, trainer in trainers.items():
+                spent = timed(lambda: trainer.train(trainer.steps, steps), clock)  # noqa: B023, used at once
+                speeds.setdefault(batch, []).append(steps / spent)
+            tick()
     return [TrainRow(batch, statistics.median(found), min(found), max(found)) for batch, found in speeds.items()]

@@ -59,7 +59,7 @@ def search_table(rows: Iterable[search.Row]) -> Table:
     for name in ("search", "median", "lowest", "highest", "unit", "OpenSpiel", "ratio"):
         table.add_column(name, justify="left" if name in ("search", "unit") else "right")
     for row in rows:
-        speeds = (f"{speed:,.0f}" for speed in (row.speed, row.low, row.high))
+        speeds = (f"{speed:,.0f}" if speed >= 10 else f"{speed:.3f}" for speed in (row.speed, row.low, row.high))
         peer = "" if row.peer is None else f"{row.peer:,.0f}"
         table.add_row(row.name, *speeds, row.unit, peer, times(row.as_dict()["against_peer"]))
     return table

@@ -27,11 +27,17 @@ NOTE_EVERY = 0.5  # seconds
 
 
 class ExportFormat(StrEnum):
-    """How games are written."""
+    """How games and networks are written."""
 
     pgn = "pgn"
     json = "json"
     text = "text"
+    safetensors = "safetensors"
+    onnx = "onnx"
+    pth = "pth"
+
+
+NETWORK_FORMATS = (ExportFormat.safetensors, ExportFormat.onnx, ExportFormat.pth)
 
 
 @app.command()
@@ -159,19 +165,48 @@ def ratings(
 
 @app.command()
 def export(
-    game: GameArgument,
-    form: Annotated[ExportFormat, Option("--format", help="pgn is for chess")] = ExportFormat.text,
+    what: Annotated[
+        str, Argument(metavar="GAME|RUN|FILE", help="a game: those of the ledger; a run, a checkpoint or zoo:NAME")
+    ],
+    form: Annotated[
+        ExportFormat | None,
+        Option("--format", help="games: text, json, or pgn for chess; networks: safetensors, onnx or pth"),
+    ] = None,
     output: Annotated[
-        Path | None, Option(metavar="FILE", help="written whole or not at all; a folder takes a file for each game")
+        Path | None,
+        Option(
+            "--output",
+            "--out",
+            metavar="FILE",
+            help="written whole or not at all; a folder takes a file for each game. A network goes here unless named",
+        ),
     ] = None,
     ledger: LedgerOption = None,
 ) -> None:
-    """Write the games of the ledger for other programs and for people.
+    """Write the games of the ledger, or a network, for other programs and for people.
+
+    Of a run the best checkpoint is written, or the newest where none was rated.
 
     rookery export chess --format pgn --output games.pgn
 
     rookery export gomoku --format json --output saved/
+
+    rookery export pylos_v5 --format onnx --out pylos_v5.onnx
+
+    rookery export runs/pylos_v5/checkpoint_50000.pth --out small.safetensors
     """
+    from rookery.cli.zoo import export_weights, names_network
+
+    if form in NETWORK_FORMATS or (form is None and names_network(what)):
+        if ledger is not None:
+            raise BadInput(f"--ledger {ledger}: a network is not in a ledger; {what} was taken for one")
+        export_weights(what, form.value if form else None, output)
+    else:
+        export_games(what, form or ExportFormat.text, output, ledger)
+
+
+def export_games(game: str, form: ExportFormat, output: Path | None, ledger: Path | None) -> None:
+    """Write the games of a ledger."""
     from rookery.arena.exports import export_folder, exported, write_whole
     from rookery.arena.ledger import Ledger
     from rookery.games.library import load

@@ -150,7 +150,7 @@ def bench_self_play(
 
 @bench.command("train")
 def bench_train(
-    device: Annotated[Device, Option(help="all cores, or a card")] = Device.cpu,
+    device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,
     rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
     as_json: JsonOption = False,
 ) -> None:

@@ -63,13 +63,14 @@ def analyse(
     rookery analyse chess 'startpos moves e2e4' --player uci:stockfish,depth=18,option.MultiPV=3 --json
     """
     from rookery.arena.findings import analysis_facts
-    from rookery.terminal import out, playing
+    from rookery.terminal import begin_game, out, playing
 
     loaded, shown = opened(game, position, seed)
     if shown.over:
         raise BadInput(f"the game is over in {shown.text()!r}")
     with failures_told(), playing([player], loaded) as (chooser,):
-        begun = time.perf_counter()
+        begin_game(chooser, shown, shown.mover)
+        begun = time.perf_counter()  # getting ready, which may mean compiling, is no part of looking
         choice, seen = looked_at(chooser, shown, seed, seconds, lines, live=out.is_terminal and not as_json)
         spent = time.perf_counter() - begun
     analysis, move = choice.analysis, seen.move_text(choice.action)
@@ -97,12 +98,11 @@ def looked_at(
     from rookery.arena.player import turn_of, turn_seed
     from rookery.arena.searching import Analyst
     from rookery.cli.pictures import analysis_picture
-    from rookery.terminal import begin_game, compiling_announced, out, waiting_text
+    from rookery.terminal import compiling_announced, out, waiting_text
 
     turn = turn_of(player, position, position, (), seed=turn_seed(seed, 0, 0), seconds=seconds)
     if isinstance(player, Analyst):
         player.lines_wanted = lines
-    begin_game(player, position, position.mover)
     if not live or not isinstance(player, Analyst):
         with compiling_announced(player.name):
             return player.choose(turn), turn.position

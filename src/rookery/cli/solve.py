@@ -46,12 +46,12 @@ def domineering(
 
     rookery solve domineering --position '..../.##./..../.... h'
     """
-    from rookery.games.library import load
     from rookery.search.solve.domineering import solve_board, solve_both, solve_table
     from rookery.terminal import progress_bar, waiting
 
     if sum([table is not None, position is not None, rows is not None or cols is not None]) != 1:
         raise BadInput("give either --rows and --cols, or --position, or --table")
+    begin = None if table is not None else first_position(rows, cols, position)
     with waiting(lambda: COMPILING):
         solve_board(1, 1, 1)
     nodes, begun = [0], time.perf_counter()
@@ -63,20 +63,25 @@ def domineering(
             rate = nodes[0] / max(time.perf_counter() - begun, 1e-9)
             progress.update(task, advance=boards, note=f"{nodes[0]:,} nodes, {rate:,.0f} a second")
 
-        if table is not None:
-            show_table(solve_table(table, table_mb, threads, report), as_json)
+        if begin is None:
+            show_table(solve_table(table or 0, table_mb, threads, report), as_json)
             return
-        if position is not None:
-            if not position.strip():
-                raise BadInput(f"position {position!r} of domineering is empty; it should look like '../.# v'")
-            board = position.split()[0].split("/")
-            begin = load("domineering", rows=len(board), cols=len(board[0])).position(position)
-        elif rows is None or cols is None:
-            raise BadInput("a board needs both --rows and --cols")
-        else:
-            begin = load("domineering", rows=rows, cols=cols).start()
         outcome = solve_both(begin, table_mb, report=report)
     show_outcome(outcome, begin, position is not None, as_json)
+
+
+def first_position(rows: int | None, cols: int | None, position: str | None) -> Position:
+    """Return the position to be solved: an empty board, or one that is given as text."""
+    from rookery.games.library import load
+
+    if position is not None:
+        if not position.strip():
+            raise BadInput(f"position {position!r} of domineering is empty; it should look like '../.# v'")
+        board = position.split()[0].split("/")
+        return load("domineering", rows=len(board), cols=len(board[0])).position(position)
+    if rows is None or cols is None:
+        raise BadInput("a board needs both --rows and --cols")
+    return load("domineering", rows=rows, cols=cols).start()
 
 
 def outcome_facts(outcome: Outcome) -> dict[str, Any]:
@@ -152,14 +157,14 @@ def pylos(
     game = load("pylos", rules=rules, removal=removal)
     if (position is None) == (sample is None):
         raise BadInput("give either --position or --sample")
-    with waiting(lambda: COMPILING):
-        solver.solve(game.position(WON_AT_ONCE))
-    if position is None:
-        if output is None:
-            raise BadInput("a sample needs --output, a file that ends in .npz")
+    if (sample is None) != (output is None):
+        raise BadInput("a sample needs --output, a file that ends in .npz, and a position has none")
+    if output is not None:
         draw_sample(game, sample or 0, seed, spheres_left, most_positions, threads, output, as_json)
         return
-    begin = game.position(position)
+    begin = game.position(position or "")
+    with waiting(lambda: COMPILING):
+        solver.solve(game.position(WON_AT_ONCE))
     with progress_bar() as progress:
         task = progress.add_task("exploring", total=most_positions, note="positions at most")
         solution = solver.solve(begin, most_positions, report=lambda met: progress.update(task, completed=met))
@@ -191,10 +196,12 @@ def draw_sample(
     game: Any, count: int, seed: int, left: int, most: int, threads: int, output: Path, as_json: bool
 ) -> None:
     """Make a sample, write it and say what is in it."""
-    from rookery.search.solve import pylos_samples
-    from rookery.terminal import out, progress_bar
+    from rookery.search.solve import pylos, pylos_samples
+    from rookery.terminal import out, progress_bar, waiting
 
     pylos_samples.check_path(output)
+    with waiting(lambda: COMPILING):
+        pylos.solve(game.position(WON_AT_ONCE))
     begun = time.perf_counter()
     with progress_bar() as progress:
         task = progress.add_task("solving", total=count, note="")

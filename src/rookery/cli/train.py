@@ -16,6 +16,7 @@ from rookery.cli.shared import app
 
 if TYPE_CHECKING:
     from rookery.learn.runs import Run
+    from rookery.learn.sweeps import Variant
 
 FIRST_ROUND = "in the first round, what is not in the cache is compiled"
 ConfigArgument = Annotated[str, Argument(metavar="CONFIG", help="a YAML file, or packaged settings such as pylos_v5")]
@@ -28,12 +29,20 @@ def train(
         list[str] | None, Option("--set", metavar="KEY=VALUE", help="change a setting: training.batch=512")
     ] = None,
     folder: Annotated[Path | None, Option(metavar="FOLDER", help="where the run is kept; under ./runs by name")] = None,
+    seeds: Annotated[
+        int | None,
+        Option(min=1, help="train so many runs one after another, each with its own seed, and compare them"),
+    ] = None,
 ) -> None:
     """Train a network by self-play from its first random game.
+
+    With --seeds the runs lie side by side, named by their seeds; given again, the command goes on where it was.
 
     rookery train pylos_quick
 
     rookery train my_settings.yaml --set seed=2 --set selfplay.games=5000 --folder runs/second
+
+    rookery train pylos_quick --seeds 4
     """
     from rookery.learn.loop import new_run
     from rookery.learn.runs import free_folder
@@ -41,10 +50,66 @@ def train(
     from rookery.terminal import err
 
     settings = read_settings(config, changes or ())
+    if seeds is not None:
+        from rookery.learn.sweeps import base_folder, with_seeds
+
+        base = base_folder(config, settings, folder)
+        train_variants(with_seeds(config, changes or (), seeds, base), base.with_name(f"{base.name}-seeds.png"))
+        return
     path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
     run = new_run(path, settings)
     err.print(f"the run is kept in {path}", markup=False)
     train_run(run)
+
+
+@app.command()
+def sweep(
+    config: ConfigArgument,
+    keys: Annotated[
+        list[str],
+        Argument(metavar="KEY=A,B,...", help="a setting and its values; of several settings, all combinations"),
+    ],
+    changes: Annotated[
+        list[str] | None, Option("--set", metavar="KEY=VALUE", help="change a setting in all runs")
+    ] = None,
+    folder: Annotated[
+        Path | None, Option(metavar="FOLDER", help="beginning of the runs' folders; under ./runs by name")
+    ] = None,
+    figure: Annotated[
+        Path | None, Option(metavar="FILE", help="where the curves are drawn, as PNG; beside the runs")
+    ] = None,
+) -> None:
+    """Train a run for each combination of some settings, one after another, and compare them in a table and a figure.
+
+    All settings are checked before anything begins. Given again, the command goes on where it was.
+
+    rookery sweep pylos_quick training.learning_rate=1e-3,2e-3 network.blocks=1,2,4
+
+    rookery sweep pylos_quick seed=1,2,3 'network.hidden=[64],[64,64]' --set network.kind=perceptron
+    """
+    from rookery.learn.settings import read_settings
+    from rookery.learn.sweeps import base_folder, combinations_of
+
+    base = base_folder(config, read_settings(config, changes or ()), folder)
+    variants = combinations_of(config, changes or (), keys, base)
+    train_variants(variants, figure or base.with_name(f"{base.name}-sweep.png"))
+
+
+def train_variants(variants: list[Variant], figure: Path) -> None:
+    """Train runs one after another, those that are complete left out, and compare them."""
+    from rookery.cli.runs import compare
+    from rookery.learn.sweeps import is_complete, opened_variant
+    from rookery.terminal import err, out
+
+    opened = [opened_variant(variant) for variant in variants]
+    for number, run in enumerate(opened, start=1):
+        done = is_complete(run)
+        told = "is complete" if done else "is trained"
+        err.print(f"{number} of {len(opened)}: {run.folder} {told}", markup=False, soft_wrap=True)
+        if not done:
+            train_run(run, named=False)
+    out.print()
+    compare([str(run.folder) for run in opened], figure)
 
 
 @app.command()
@@ -54,18 +119,21 @@ def resume(run: RunArgument) -> None:
     rookery resume runs/pylos_quick
     """
     from rookery.learn.runs import Run, run_folder
+    from rookery.learn.sweeps import is_complete
     from rookery.terminal import err
 
     opened = Run.open(run_folder(run))
-    progress = opened.folder / "training_progress.json"
-    if progress.exists() and '"complete"' in progress.read_text(encoding="utf-8"):
+    if is_complete(opened):
         err.print(f"{opened.folder} is complete: all {opened.settings.selfplay.games} games are played", markup=False)
         return
     train_run(opened)
 
 
-def train_run(run: Run) -> None:
-    """Train a run to its end, with a progress bar; an interrupt stops it between two moves and loses nothing."""
+def train_run(run: Run, named: bool = True) -> None:
+    """Train a run to its end, with a progress bar; an interrupt stops it between two moves and loses nothing.
+
+    named  whether the last checkpoint is printed
+    """
     from rookery.learn.loop import Training
     from rookery.terminal import compiling_announced, err, out, progress_bar
 
@@ -77,7 +145,8 @@ def train_run(run: Run) -> None:
             training.say = lambda figures: bar.update(task, completed=figures["games"], note=in_short(figures))
             whole = training.train(stopped)
     if whole:
-        out.print(f"{run.checkpoint_path(training.games)}", markup=False, soft_wrap=True)
+        if named:
+            out.print(f"{run.checkpoint_path(training.games)}", markup=False, soft_wrap=True)
         return
     err.print(f"stopped after {training.games} games; `rookery resume {run.folder}` goes on", markup=False)
     raise typer.Exit(130)

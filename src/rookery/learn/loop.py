@@ -1,8 +1,9 @@
 """The loop of a run: play, learn, save, until all games are played.
 
 Each turn of the loop makes one move in all games, then the gradient steps that the finished games make due, then new
-weights play. Nothing runs beside anything else, so a run is a function of its settings: killed and resumed on a CPU
-with as many threads, it ends with the same weights. On a card sums may differ in their last bits.
+weights play; behind a gate only those that have won a match. Nothing runs beside anything else, so a run is a function
+of its settings: killed and resumed on a CPU with as many threads, it ends with the same weights. On a card sums may
+differ in their last bits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import torch
 from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.games.game import Game
 from rookery.games.library import load
+from rookery.learn.gate import Gate
 from rookery.learn.losses import Losses
 from rookery.learn.replay import Replay
 from rookery.learn.runs import Run
@@ -34,6 +36,7 @@ from rookery.nets.network import Network
 from rookery.nets.residual import build
 
 REPORT = 1.0  # seconds between two lines of figures
+SNAPSHOT = 300.0  # seconds after which the state is saved, checkpoint or not
 
 
 def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
@@ -49,10 +52,8 @@ class OnProcessor:
     """Self-play by a CPU's threads; an Apple card may judge."""
 
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
-        self.evaluator = NetworkEvaluator(
-            network, replay.kind, device=chosen_device(settings.device).type,
-            batch=settings.selfplay.at_once * settings.selfplay.leaves,
-        )  # fmt: skip
+        rows, device = settings.selfplay.at_once * settings.selfplay.leaves, chosen_device(settings.device).type
+        self.evaluator = NetworkEvaluator(network, replay.kind, device=device, batch=rows)
         self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
     def update(self, network: Network) -> None:
@@ -90,6 +91,8 @@ class Figures:
     finished: Finished = field(default_factory=Finished)
     losses: list[tuple[int, int, Losses]] = field(default_factory=list)
     """of each training call: games played by then, steps made, means on the device"""
+    gate: dict[str, float] = field(default_factory=dict)
+    """of the last challenge"""
     played: float = 0.0
     trained: float = 0.0
     """seconds of playing and of training"""
@@ -109,16 +112,18 @@ class Training:
         if threads := run.manifest["threads"]:
             torch.set_num_threads(threads)
         self.kind, self.games, self.elapsed, self.since = settings.network.observation, 0, 0.0, time.monotonic()
-        self.saved_at, self.reported_at = -1e9, -1e9
-        self.checkpointed = 0
-        """games at the last checkpoint"""
+        self.saved_at, self.reported_at = time.monotonic(), -1e9
+        self.checkpointed, self.checkpointed_at = 0, -1e9
+        """games and time at the last checkpoint"""
         network = build(read_config(network_values(settings.network, self.game)), settings.seed)
-        held = self.device if self.device.type == "cuda" else "cpu"  # self-play by threads writes into plain memory
-        self.replay = Replay(self.game, self.kind, settings.training.replay, held, settings.training.symmetries)
+        where = "cuda" if self.device.type == "cuda" else "cpu"  # kernels write into it
+        self.replay = Replay(self.game, self.kind, settings.training.replay, where, settings.training.symmetries)
         self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
         self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
+        gated = settings.gate.kind != "none"
+        self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None
         side = OnCard if self.device.type == "cuda" else OnProcessor
-        self.players = side(self.game, settings, self.replay, self.trainer.player)
+        self.players = side(self.game, settings, self.replay, self.player)
         self.figures = Figures()
         self.last: dict[str, float | None] = {"value_loss": None, "policy_loss": None}
         self.go_on()
@@ -136,7 +141,9 @@ class Training:
         self.replay.load(parts["replay"])
         self.players.play.load(parts["play"])
         self.trainer.load(snapshot.torch_state)
-        self.players.update(self.trainer.player)
+        if self.gate:
+            self.gate.load(snapshot.torch_state["gate"])
+        self.players.update(self.player)
         values = snapshot.values
         self.games, self.elapsed, self.checkpointed = values["games"], values["elapsed"], values["checkpointed"]
         self.last = values["last"]
@@ -168,6 +175,11 @@ class Training:
         """Seconds the run has taken, those before it was resumed included."""
         return self.elapsed + time.monotonic() - self.since
 
+    @property
+    def player(self) -> Network:
+        """The network that plays and is saved: behind a gate the champion, else the newest."""
+        return self.gate.champion if self.gate else self.trainer.player
+
     def turn(self) -> None:
         """Make one move in all games and the steps that are due."""
         begin = time.monotonic()
@@ -179,7 +191,11 @@ class Training:
         count = due(self.games) - first
         if count and self.trainer.ready():
             self.figures.losses.append((self.games, count, self.trainer.train(first, count)))
-            self.players.update(self.trainer.player)
+            if not self.gate:
+                self.players.update(self.player)
+        if self.gate and self.gate.is_due(self.games, self.trainer.steps):
+            self.figures.gate = self.gate.challenge(self.trainer.player, self.games, self.trainer.steps)
+            self.players.update(self.player)
         self.figures.played += between - begin
         self.figures.trained += time.monotonic() - between
 
@@ -194,6 +210,7 @@ class Training:
             self.last = {"value_loss": named["value"], "policy_loss": named["policy"]}
             told |= {f"loss/{name}": value for name, value in named.items()}
             told["train/steps"] = float(self.trainer.steps)
+        told |= figures.gate
         if done.games:
             told |= {
                 "selfplay/plies": done.plies / done.games,
@@ -203,6 +220,7 @@ class Training:
             }
             told |= {f"selfplay/{name}": count / done.games for name, count in done.endings.items()}
             told |= {"seconds/play": figures.played, "seconds/train": figures.trained, "seconds/all": self.spent}
+        if told:
             tracker.log(self.games, told)
         self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
         self.figures, self.reported_at = Figures(), time.monotonic()
@@ -224,12 +242,15 @@ class Training:
     def maybe_save(self, tracker: Tracker) -> None:
         """Save a checkpoint if enough games were played and enough time has passed since the last."""
         keep = self.settings.checkpoints
-        due = self.games // keep.every > self.checkpointed // keep.every
-        if due and time.monotonic() - self.saved_at >= keep.least_seconds and self.games < self.settings.selfplay.games:
+        due = self.games // keep.every > self.checkpointed // keep.every and self.games < self.settings.selfplay.games
+        now = time.monotonic()
+        if due and now - self.checkpointed_at >= keep.least_seconds:
             self.report(tracker)  # what is not written before the snapshot would be missing after a kill
             self.checkpoint()
             self.save_state()
-            self.saved_at = time.monotonic()
+        elif now - self.saved_at >= SNAPSHOT:  # checkpoints may be days apart
+            self.report(tracker)
+            self.save_state()
 
     def checkpoint(self) -> None:
         """Save the network that plays."""
@@ -237,9 +258,9 @@ class Training:
             game=self.game.spec, rules_version=self.game.version, observation=self.kind, step=self.games,
             notes=f"run {self.run.folder.name}, seed {self.settings.seed}",
         )  # fmt: skip
-        network = self.trainer.player
+        network = self.player
         self.run.save_checkpoint(self.games, lambda path: save_network(path, network, about))
-        self.checkpointed = self.games
+        self.checkpointed, self.checkpointed_at = self.games, time.monotonic()
 
     def save_state(self) -> None:
         """Save everything needed to go on."""
@@ -248,4 +269,6 @@ class Training:
         values = {
             "games": self.games, "elapsed": self.spent, "checkpointed": self.checkpointed, "last": self.last,
         }  # fmt: skip
-        self.run.save_state(Snapshot(arrays, values, self.trainer.state()))
+        state = self.trainer.state() | ({"gate": self.gate.state()} if self.gate else {})
+        self.run.save_state(Snapshot(arrays, values, state))
+        self.saved_at = time.monotonic()

@@ -196,6 +196,13 @@ class Run:
         with manifests.changed(self.folder) as manifest:
             manifests.entry_of(manifest, step, self.folder).update({"label": label, "elo": elo} | more)
 
+    def note_gate(self, step: int, **facts: Any) -> None:
+        """Enter how a challenge after `step` games went."""
+        self.needs_lock()
+        with manifests.changed(self.folder) as manifest:
+            noted = [entry for entry in manifest.get("gate", []) if entry["step"] < step]
+            manifest["gate"] = [*noted, {"step": step} | facts]
+
     def set_best(self, step: int) -> None:
         """Say which checkpoint is the best; it is never pruned."""
         with manifests.changed(self.folder) as manifest:
@@ -239,6 +246,8 @@ class Run:
         with manifests.changed(self.folder) as manifest:
             for name in ("checkpoints", "pruned"):
                 manifest[name] = [entry for entry in manifest[name] if entry["step"] <= step]
+            if "gate" in manifest:
+                manifest["gate"] = [entry for entry in manifest["gate"] if entry["step"] <= step]
             pruned = {entry["file"] for entry in manifest["pruned"]}
             if manifest["best"] not in [entry["file"] for entry in manifest["checkpoints"]]:
                 manifest["best"] = None

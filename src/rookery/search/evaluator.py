@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numba import njit
@@ -13,6 +13,7 @@ from rookery.errors import BadInput
 MOST_VALUE = 1.001  # with what rounding may add
 
 
+@runtime_checkable
 class Evaluator(Protocol):
     """A network or anything that acts like one. Searches batch what they ask it."""
 

@@ -48,7 +48,7 @@ from rookery.search.gomoku_lines import (
 )
 from rookery.search.gomoku_memory import DEEPEST, memory_for, spare
 from rookery.search.gomoku_moves import IN_DANGER, list_moves
-from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, lay, put, take
+from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, count_of, lay, put, take
 from rookery.search.gomoku_swap2 import opening_choice
 
 SCALE = 250.0  # a score of so much is a value of tanh 1
@@ -69,9 +69,8 @@ def open_root(board: State, frames: np.ndarray, tools: Tools, place: np.ndarray,
     """Stand before the root's first move, for a search of the next depth."""
     root = frames[0]
     root.floor, root.alpha, root.beta = -MOST, -MOST, MOST
-    root.depth = DEEPEST  # for the number of moves looked at
-    open_frame(board, root, tools, colour)
     root.depth = place[DEPTH]
+    open_frame(board, root, tools, colour)
     place[LEVEL] = 0
 
 
@@ -101,7 +100,7 @@ def begin(
     lay(board, state)
     find_near(board, state, frames[0].near)
     forget_killers(frames[0])
-    if count_fours(board, colour) + board.ranks[colour, IS_DOUBLE] + board.ranks[colour, IS_FIVE] > 0:
+    if count_fours(board, colour) + count_of(board, colour, IS_DOUBLE) + count_of(board, colour, IS_FIVE) > 0:
         fours.begin(tools[0][0], board.lines, colour, board.key, tools[1], tools[2])
         status = fours.solve(tools[0][0], tools[1], tools[2], tools[3], most, tools[6])
         place[NODES] = tools[2][fours.NODES]
@@ -276,7 +275,7 @@ def main_line(board: State, frames: np.ndarray, table: np.ndarray, colour: int, 
         out[count] = move
         put(board, colour ^ (count & 1), move, frames[count])
         count += 1
-        if board.ranks[0, IS_FIVE] + board.ranks[1, IS_FIVE] > 0:
+        if count_of(board, 0, IS_FIVE) + count_of(board, 1, IS_FIVE) > 0:
             break
         move = table_move(table[board.key & uint64(table.shape[0] - 1)], board.key)
     for i in range(count - 1, -1, -1):

@@ -9,8 +9,9 @@ What a stone would make on every point is known at any time (`gomoku_patterns`),
 
 The last list holds everything that can help: whoever stops an open four must take a point of one of its fives, and
 those are points where a four is made. Where the side to move has fours, a search for a win by continuous fours
-(`gomoku_vcf`) of a few nodes comes before all else. A position at the full depth is worth the weights of both sides'
-free points, and a bonus for the side to move.
+(`gomoku_vcf`) of a few nodes comes first, unless the position is good enough without. A position at the full depth is
+worth the weights of both sides' free points, and a bonus for the side to move; a single open three of the other side is
+not played out, for it nearly always costs the move that answers it and no more.
 """
 
 from __future__ import annotations
@@ -23,17 +24,26 @@ from numba import njit, uint64
 from rookery.games.rng import hashed
 from rookery.games.rules import State
 from rookery.search import gomoku_vcf as fours
-from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, IS_FOUR, IS_FOUR_AND_THREE, IS_TWO_THREES
+from rookery.search.gomoku_patterns import (
+    IS_DOUBLE,
+    IS_FIVE,
+    IS_FOUR,
+    IS_FOUR_AND_THREE,
+    IS_TWO_THREES,
+    count_of,
+    weight_of,
+)
 
 WIN, SURE, MOST = 30_000, 29_000, 32_000  # a win is WIN less the plies to the five; beyond SURE all are wins
 TEMPO, CLEAR_LEAD, LEAD = 110, 250, 120
+TO_ANSWER = 35  # what a single open three costs the side that must answer it, as found by playing it out
 SHALLOW = 3  # plies to go from which on positions far outside the window are not searched
-MARGIN, HOPE = 130, 200  # how far above and below the window that is, for each of those plies
+MARGIN, HOPE = 130, 130  # how far above and below the window that is, for each of those plies
 EXACT, AT_LEAST, AT_MOST = 1, 2, 3
 # What `place` holds, see `gomoku_advanced.search_on`.
 LEVEL, NODES, WORK, DONE, DEPTH, REACHED, BEST, SCORE, LENGTH, LOWEST = range(10)
 PLIES = 90
-EXTENSION = 2  # plies beyond the depth in which open threes are still answered
+EXTENSION = 2  # plies beyond the depth in which threats that one stone may not stop are still answered
 LEAF_FOURS, INNER_FOURS = 10, 40  # nodes of a search for fours
 
 ENTRY = np.dtype(
@@ -48,15 +58,26 @@ Tools = Any  # (threats [1], path, place, failed) of the search for fours, histo
 @njit(cache=True, nogil=True)
 def still_score(board: State, colour: int) -> int:
     """Judge a position without looking ahead, from the side of the colour to move."""
-    own, other = board.ranks[colour], board.ranks[1 - colour]
-    score = board.weight[colour] - board.weight[1 - colour] + TEMPO
-    if own[IS_FOUR_AND_THREE] > 0:
+    other = 1 - colour
+    score = weight_of(board, colour) - weight_of(board, other) + TEMPO
+    threatened = count_of(board, other, IS_DOUBLE) > 0
+    if threatened:
+        score -= CLEAR_LEAD if is_pressed(board, colour) else TO_ANSWER
+    if count_of(board, colour, IS_FOUR_AND_THREE) > 0:
         score += CLEAR_LEAD
-    elif own[IS_TWO_THREES] > 0 and other[IS_DOUBLE] + other[IS_FOUR_AND_THREE] + other[IS_FOUR] == 0:
+    elif count_of(board, colour, IS_TWO_THREES) > 0 and not threatened and count_fours(board, other) == 0:
         score += LEAD
-    if other[IS_DOUBLE] > 0 and own[IS_FOUR] + own[IS_FOUR_AND_THREE] == 0:
-        score -= LEAD
     return int(score)
+
+
+@njit(cache=True, nogil=True)
+def is_pressed(board: State, colour: int) -> bool:
+    """Tell whether the other side may threaten more than one stone can stop: an open four, and something else.
+
+    A single open three has no more than two points that make an open four of it.
+    """
+    doubles = count_of(board, 1 - colour, IS_DOUBLE)
+    return doubles > 2 or (doubles > 0 and count_of(board, 1 - colour, IS_FOUR_AND_THREE) > 0)
 
 
 @njit(cache=True, nogil=True)
@@ -78,20 +99,20 @@ def plies_to_win_by_fours(board: State, tools: Tools, colour: int, most: int, pl
 @njit(cache=True, nogil=True)
 def count_fours(board: State, colour: int) -> int:
     """Count the points that make a four, but no more, of a colour."""
-    return int(board.ranks[colour, IS_FOUR] + board.ranks[colour, IS_FOUR_AND_THREE])
+    return int(count_of(board, colour, IS_FOUR) + count_of(board, colour, IS_FOUR_AND_THREE))
 
 
 @njit(cache=True, nogil=True)
 def decided(board: State, colour: int, level: int, free: int) -> tuple[bool, int]:
     """Tell whether the threats on the board decide it for the side to move, and its value then."""
-    fives_to_stop = board.ranks[1 - colour, IS_FIVE]
-    if board.ranks[colour, IS_FIVE] > 0:
+    fives_to_stop = count_of(board, 1 - colour, IS_FIVE)
+    if count_of(board, colour, IS_FIVE) > 0:
         return True, WIN - level - 1
     if fives_to_stop > 1:
         return True, level + 2 - WIN
     if free == 0:
         return True, 0
-    if fives_to_stop == 0 and board.ranks[colour, IS_DOUBLE] > 0:
+    if fives_to_stop == 0 and count_of(board, colour, IS_DOUBLE) > 0:
         return True, WIN - level - 3
     return False, 0
 
@@ -107,7 +128,6 @@ def judge(
     known, value = decided(board, colour, level, free)
     if known:
         return True, value
-    danger = board.ranks[1 - colour, IS_FIVE] > 0
     if level >= PLIES - 1:
         return True, still_score(board, colour)
     entry = tools[5][board.key & uint64(tools[5].shape[0] - 1)]
@@ -115,32 +135,39 @@ def judge(
         value = from_table(entry.value, level)
         if entry.bound == EXACT or (value >= frame.beta if entry.bound == AT_LEAST else value <= frame.alpha):
             return True, value
-    if not danger and count_fours(board, colour) > 1:
+    if count_of(board, 1 - colour, IS_FIVE) > 0:
+        return False, 0
+    score = still_score(board, colour)
+    if is_enough(board, colour, frame, score):
+        return True, score
+    if count_fours(board, colour) > 1:
         most = INNER_FOURS if frame.depth > 1 else LEAF_FOURS
         plies = plies_to_win_by_fours(board, tools, colour, most, place)
         if plies > 0:
             return True, WIN - level - plies
-    if danger:
-        return False, 0
-    if board.ranks[1 - colour, IS_DOUBLE] > 0 and level < place[DEPTH] + EXTENSION:
+    if is_hopeless(board, colour, frame, score):
+        return True, score
+    if is_pressed(board, colour) and level < place[DEPTH] + EXTENSION:
         frame.depth = max(frame.depth, 1)
-        return False, 0
-    return judge_quiet(board, colour, frame)
+    return frame.depth <= 0, score
 
 
 @njit(cache=True, nogil=True)
-def judge_quiet(board: State, colour: int, frame: State) -> tuple[bool, int]:
-    """Tell whether a position in which nothing is forced need not be searched: no depth left, or far off the window."""
-    score = still_score(board, colour)
+def is_enough(board: State, colour: int, frame: State, score: int) -> bool:
+    """Tell whether a score is above the window and likely to stay there, so that nothing better need be looked for."""
     if frame.depth <= 0:
-        return True, score
+        return bool(score >= frame.beta and not is_pressed(board, colour))
+    if frame.depth > SHALLOW or frame.beta - frame.alpha > 1 or score - MARGIN * frame.depth < frame.beta:
+        return False
+    return count_of(board, 1 - colour, IS_DOUBLE) + count_of(board, 1 - colour, IS_FOUR_AND_THREE) == 0
+
+
+@njit(cache=True, nogil=True)
+def is_hopeless(board: State, colour: int, frame: State, score: int) -> bool:
+    """Tell whether a score is so far below the window that moves which threaten nothing will not bring it there."""
     if frame.depth > SHALLOW or frame.beta - frame.alpha > 1:
-        return False, 0
-    safe = board.ranks[1 - colour, IS_FOUR_AND_THREE] == 0
-    if safe and score - MARGIN * frame.depth >= frame.beta:
-        return True, score
-    hopeless = count_fours(board, colour) == 0 and score + HOPE * frame.depth <= frame.alpha
-    return hopeless, score
+        return False
+    return count_fours(board, colour) == 0 and score + HOPE * max(1, frame.depth) <= frame.alpha
 
 
 # ---- the table -----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ FRAME = np.dtype(
     [
         ("near", np.uint64, (LARGEST,)),
         ("moves", np.int64, (MOVES,)),
-        ("log", np.int32, (LOG,)),  # what the move being searched has changed
+        *LOG,  # of the move being searched
         ("killers", np.int32, (2,)),
         ("count", np.int32),
         ("next", np.int32),

@@ -8,10 +8,10 @@ from numba import njit, uint64
 from rookery.games.bits import lowest_bit
 from rookery.games.rules import State
 from rookery.search.gomoku_lines import free_in_row, insert_move
-from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, IS_FOUR, ORDER, RANK
+from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, IS_FOUR, ORDER, RANK, count_of, shape_of
 
 MOVES = 40  # room for moves; a defence against an open four may need many
-WIDE, NARROW, LEAST = 14, 10, 5  # moves looked at where nothing is forced: at depth 5 and more, 2 and more, 1
+WIDE, NARROW, LEAST = 14, 8, 4  # moves looked at where nothing is forced: at depth 5 and more, 2 and more, 1
 NO_THREAT, IN_THREAT, IN_DANGER = 0, 1, 2  # of an open four, of a five
 FIRST, KILLER, HISTORY = 1 << 20, 30, 40  # added to a move's score; HISTORY at most
 
@@ -25,7 +25,8 @@ def width_at(depth: int) -> int:
 @njit(cache=True, nogil=True)
 def move_score(board: State, colour: int, point: int, first: int, killers: np.ndarray, history: np.ndarray) -> int:
     """Rank a move: what it makes, most of what it takes from the other side, and what is remembered of it."""
-    score = 4 * ORDER[board.shape[colour, point]] + 3 * ORDER[board.shape[1 - colour, point]]
+    shapes = board.shapes[point]
+    score = 4 * ORDER[shape_of(shapes, colour)] + 3 * ORDER[shape_of(shapes, 1 - colour)]
     score += min(history[colour, point], HISTORY)
     if point == first:
         score += FIRST
@@ -37,10 +38,10 @@ def move_score(board: State, colour: int, point: int, first: int, killers: np.nd
 @njit(cache=True, nogil=True)
 def is_listed(board: State, colour: int, point: int, threat: int) -> bool:
     """Tell whether a move may help against the threat there is."""
-    other = RANK[board.shape[1 - colour, point]]
+    other = RANK[shape_of(board.shapes[point], 1 - colour)]
     if threat == IN_DANGER:
         return bool(other == IS_FIVE)
-    return bool(threat == NO_THREAT or other >= IS_FOUR or RANK[board.shape[colour, point]] >= IS_FOUR)
+    return bool(threat == NO_THREAT or other >= IS_FOUR or RANK[shape_of(board.shapes[point], colour)] >= IS_FOUR)
 
 
 @njit(cache=True, nogil=True)
@@ -62,9 +63,9 @@ def list_moves(
     history  [2, POINTS]   how often a move was good anywhere
     """
     threat = NO_THREAT
-    if board.ranks[1 - colour, IS_FIVE] > 0:
+    if count_of(board, 1 - colour, IS_FIVE) > 0:
         threat = IN_DANGER
-    elif board.ranks[1 - colour, IS_DOUBLE] > 0:
+    elif count_of(board, 1 - colour, IS_DOUBLE) > 0:
         threat = IN_THREAT
     width = MOVES if threat != NO_THREAT else width_at(depth)
     count = 0

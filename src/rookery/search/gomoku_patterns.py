@@ -26,7 +26,6 @@ from rookery.games.rules import State
 from rookery.search.gomoku_lines import POINTS, flip_bits, is_free, key_of, lay_state
 
 NOTHING, TWO, OPEN_TWO, THREE, OPEN_THREE, FOUR, OPEN_FOUR, FIVE = range(8)
-SHAPES = 1 << 3 * DIRECTIONS
 (
     IS_QUIET,
     IS_THREE,
@@ -37,22 +36,27 @@ SHAPES = 1 << 3 * DIRECTIONS
     IS_DOUBLE,  # an open four, or fours in two directions: wins unless the other side makes a five
     IS_FIVE,
 ) = range(8)
-RANKS = 8
 WEIGHTS = np.array([0, 1, 3, 4, 12, 16, 60, 100])  # of a pattern, in the score of a position
 CROSSING = {IS_TWO_THREES: 25, IS_FOUR_AND_THREE: 40}
 URGENCY = np.array([0, 2, 8, 10, 40, 60, 400, 2000])  # of a pattern, in the order of moves
-CHANGES = (
-    1 + 2 * 8 * DIRECTIONS
-)  # a stone changes the shapes of both colours on eight points in each direction, at most
-LOG = CHANGES + 2 + 2 * RANKS
+CHANGES = 8 * DIRECTIONS  # of shapes by a stone, at most
+SHAPE_BITS = 3 * DIRECTIONS
+SHAPES = 1 << SHAPE_BITS
+LOWEST_COUNTED = IS_TWO_THREES
+COUNT_BITS = 9  # of a count of points
+WEIGHT_SHIFT = COUNT_BITS * (IS_FIVE + 1 - LOWEST_COUNTED)
 MIDDLE = uint64(4)
 NEAR = uint64(0x1FF)
 
 BOARD: tuple[Any, ...] = (
-    ("shape", np.int16, (2, POINTS)),
-    ("ranks", np.int32, (2, RANKS)),  # how many free points have a rank
-    ("weight", np.int32, (2,)),  # of all free points
+    ("shapes", np.int32, (POINTS,)),  # black's shape in the lower half, white's in the upper one
+    ("sums", np.uint64, (2,)),  # over all free points: how many have each of the five highest ranks, and the weight
     ("key", np.uint64),
+)
+LOG: tuple[Any, ...] = (  # what `take` needs of the board before a stone was put
+    ("changes", np.int32),
+    ("log", np.int64, (CHANGES,)),  # a point whose shapes have changed, and the shapes it had
+    ("old_sums", np.uint64, (2,)),
 )
 
 
@@ -104,16 +108,21 @@ def rank_of(patterns: tuple[int, ...]) -> int:
     return IS_THREE if THREE in patterns else IS_QUIET
 
 
+def share_of_sums(patterns: tuple[int, ...]) -> int:
+    """Return what a free point adds to the sums: one to the count of its rank, and its weight above all counts."""
+    rank = rank_of(patterns)
+    weight = int(WEIGHTS[list(patterns)].sum()) + CROSSING.get(rank, 0)
+    return weight << WEIGHT_SHIFT | (1 << COUNT_BITS * (rank - LOWEST_COUNTED) if rank >= LOWEST_COUNTED else 0)
+
+
 PATTERNS = pattern_table()
 BOTH = PATTERNS | PATTERNS.reshape(256, 256).T.ravel() << 3  # by black and white stones: black's pattern, and white's
 ALL_SHAPES = [patterns[::-1] for patterns in product(range(8), repeat=DIRECTIONS)]
 RANK = np.array([rank_of(patterns) for patterns in ALL_SHAPES], np.int8)
-WEIGHT = np.array(
-    [WEIGHTS[list(patterns)].sum() + CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
-)
 ORDER = np.array(
     [URGENCY[list(patterns)].sum() + 2 * CROSSING.get(rank_of(patterns), 0) for patterns in ALL_SHAPES], np.int16
 )
+SUMMED = np.array([share_of_sums(patterns) for patterns in ALL_SHAPES], np.uint64)
 
 
 # ---- a board that keeps the shapes ---------------------------------------------------------------
@@ -127,33 +136,39 @@ def nearest(line: Word, bit: int) -> Word:
 
 
 @njit(cache=True, nogil=True)
-def count_shape(board: State, colour: int, point: int, sign: int) -> None:
-    """Count the shape of a free point in (sign 1) or out (sign -1)."""
-    shape = board.shape[colour, point]
-    board.ranks[colour, RANK[shape]] += sign
-    board.weight[colour] += sign * WEIGHT[shape]
+def shape_of(shapes: int, colour: int) -> int:
+    """Return a colour's shape out of both."""
+    return (shapes >> SHAPE_BITS * colour) & (SHAPES - 1)
 
 
 @njit(cache=True, nogil=True)
-def set_pattern(board: State, colour: int, point: int, direction: int, pattern: int, frame: State) -> None:
-    """Change one direction of a free point's shape, and note the shape it had."""
-    old = board.shape[colour, point]
-    new = (old & ~(7 << 3 * direction)) | (pattern << 3 * direction)
-    if new == old:
-        return
-    count = frame.log[0] + 1
-    frame.log[0] = count
-    frame.log[count] = ((colour * POINTS + point) << 3 * DIRECTIONS) | old
-    board.shape[colour, point] = new
-    board.weight[colour] += WEIGHT[new] - WEIGHT[old]
-    if RANK[new] != RANK[old]:
-        board.ranks[colour, RANK[old]] -= 1
-        board.ranks[colour, RANK[new]] += 1
+def count_of(board: State, colour: int, rank: int) -> int:
+    """Return how many free points have a rank, LOWEST_COUNTED or above."""
+    return int((board.sums[colour] >> uint64(COUNT_BITS * (rank - LOWEST_COUNTED))) & uint64((1 << COUNT_BITS) - 1))
+
+
+@njit(cache=True, nogil=True)
+def weight_of(board: State, colour: int) -> int:
+    """Return the weight of all free points."""
+    return int(board.sums[colour] >> uint64(WEIGHT_SHIFT))
+
+
+@njit(cache=True, nogil=True)
+def recount(board: State, old: int, new: int) -> None:
+    """Count a free point with new shapes instead of old ones; shapes 0 count as no point."""
+    for colour in range(2):
+        board.sums[colour] += SUMMED[shape_of(new, colour)] - SUMMED[shape_of(old, colour)]
+
+
+@njit(cache=True, nogil=True)
+def spread_both(both: int, direction: int) -> int:
+    """Return the patterns of a direction, as `BOTH` has them, at their places in both shapes."""
+    return ((both & 7) | ((both >> 3) << SHAPE_BITS)) << 3 * direction
 
 
 @njit(cache=True, nogil=True)
 def look_again(board: State, point: int, direction: int, frame: State) -> None:
-    """Bring the free points near a point up to date in one direction."""
+    """Bring the free points near a point up to date in one direction, and note the shapes they had."""
     line, middle = board.line[point, direction], board.shift[point, direction]
     black, white = board.lines[BLACK, direction, line], board.lines[WHITE, direction, line]
     free = (~(black | white) >> (uint64(middle) - MIDDLE)) & NEAR & ~(uint64(1) << MIDDLE)
@@ -162,45 +177,41 @@ def look_again(board: State, point: int, direction: int, frame: State) -> None:
         free &= free - uint64(1)
         other = point + steps * board.step[direction]
         both = BOTH[(nearest(black, middle + steps) << uint64(8)) | nearest(white, middle + steps)]
-        set_pattern(board, BLACK, other, direction, both & 7, frame)
-        set_pattern(board, WHITE, other, direction, both >> 3, frame)
+        old = board.shapes[other]
+        new = (old & ~spread_both(63, direction)) | spread_both(both, direction)
+        if new != old:
+            frame.log[frame.changes] = (other << 2 * SHAPE_BITS) | old
+            frame.changes += 1
+            board.shapes[other] = new
+            recount(board, old, new)
 
 
 @njit(cache=True, nogil=True)
 def put(board: State, colour: int, point: int, frame: State) -> None:
     """Put a stone on a free point.
 
-    The frame is any record with a field `log`, int32 [LOG]; an array would take long, for its users are counted. It is
-    given what `take` needs: how many shapes have changed; for each its colour, point and old shape; from CHANGES on the
-    ranks and weights there were.
+    The frame is any record with the fields of LOG, which are written; an array would take long, for its users are
+    counted.
     """
     for side in range(2):
-        frame.log[CHANGES + side] = board.weight[side]
-        for rank in range(RANKS):
-            frame.log[CHANGES + 2 + RANKS * side + rank] = board.ranks[side, rank]
-        count_shape(board, side, point, -1)
+        frame.old_sums[side] = board.sums[side]
+    frame.changes = 0
+    recount(board, board.shapes[point], 0)
     flip_bits(board, colour, point)
     board.key ^= key_of(colour, point)
-    frame.log[0] = 0
     for direction in range(DIRECTIONS):
         look_again(board, point, direction, frame)
 
 
 @njit(cache=True, nogil=True)
 def take(board: State, colour: int, point: int, frame: State) -> None:
-    """Take the last stone away again, by what was noted; the shape its point had is still kept."""
+    """Take the last stone away again, by what was noted; the shapes its point had are still kept."""
     flip_bits(board, colour, point)
     board.key ^= key_of(colour, point)
-    for i in range(1, frame.log[0] + 1):
-        place, shape = frame.log[i] >> 3 * DIRECTIONS, frame.log[i] & (SHAPES - 1)
-        if place < POINTS:
-            board.shape[0, place] = shape
-        else:
-            board.shape[1, place - POINTS] = shape
+    for i in range(frame.changes):  # a point may change in one direction only, so in any order
+        board.shapes[frame.log[i] >> 2 * SHAPE_BITS] = frame.log[i] & ((1 << 2 * SHAPE_BITS) - 1)
     for side in range(2):
-        board.weight[side] = frame.log[CHANGES + side]
-        for rank in range(RANKS):
-            board.ranks[side, rank] = frame.log[CHANGES + 2 + RANKS * side + rank]
+        board.sums[side] = frame.old_sums[side]
 
 
 @njit(cache=True, nogil=True)
@@ -210,12 +221,11 @@ def lay(board: State, state: State) -> None:
     for point in range(state.size * state.size):
         if not is_free(board, point):
             continue
+        shapes = 0
         for direction in range(DIRECTIONS):
             line, bit = board.line[point, direction], board.shift[point, direction]
             black = nearest(board.lines[BLACK, direction, line], bit)
             white = nearest(board.lines[WHITE, direction, line], bit)
-            both = BOTH[(black << uint64(8)) | white]
-            board.shape[BLACK, point] |= (both & 7) << 3 * direction
-            board.shape[WHITE, point] |= (both >> 3) << 3 * direction
-        count_shape(board, BLACK, point, 1)
-        count_shape(board, WHITE, point, 1)
+            shapes |= spread_both(BOTH[(black << uint64(8)) | white], direction)
+        board.shapes[point] = shapes
+        recount(board, 0, shapes)

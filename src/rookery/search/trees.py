@@ -28,7 +28,7 @@ from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator, take_answers
 from rookery.search.records import at, prefetch
-from rookery.search.threads import on_threads
+from rookery.search.threads import MOST_THREADS, on_threads
 from rookery.search.tree_arrays import (
     DECIDED,
     EDGE,
@@ -188,6 +188,8 @@ class Trees:
         """Put new positions at the roots."""
         if len(positions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
+        of_streams = self.one_each("streams", range(self.count) if streams is None else streams)
+        of_plies = self.one_each("plies", plies)
         for b, position in enumerate(positions):
             if position.game is not self.game and position.game.spec != self.game.spec:
                 raise BadInput(f"these are trees of {self.game.spec}; a position of {position.game.spec} does not fit")
@@ -195,8 +197,14 @@ class Trees:
                 raise BadInput(f"the game is over in {position.text()!r}; there is nothing to search")
             self.arrays.roots[b] = position.state
             tree = self.arrays.trees[b]
-            tree["ply"] = plies if isinstance(plies, int) else plies[b]
-            tree["stream"], tree["search"] = b if streams is None else streams[b], 0
+            tree["ply"], tree["stream"], tree["search"] = of_plies[b], of_streams[b], 0
+
+    def one_each(self, name: str, given: int | Sequence[int]) -> np.ndarray:
+        """Return a number for each tree, [B], where one is given for all or for each."""
+        numbers = np.asarray(given)
+        if numbers.shape not in ((), (self.count,)) or numbers.dtype.kind not in "iu":
+            raise BadInput(f"{name} must be whole numbers, one for each of {self.count} trees, not {given!r}")
+        return np.broadcast_to(numbers, self.count)
 
     def again(self, forget_all: bool = False) -> None:
         """Begin another search from the present roots, keeping what is known."""
@@ -208,11 +216,11 @@ class Trees:
         The leaves are judged by an evaluator, or by a number of random playouts; 0 judges every position as even.
         Threads share out trees searched by playouts; an evaluator is asked by a single one, for all trees at once.
         """
-        watch = watch or Watch()
-        if isinstance(evaluator, int):
-            self.run_alone(whole_number("playouts", evaluator, 0, 1 << 20), threads, watch)
-        else:
+        watch, threads = watch or Watch(), whole_number("threads", threads, 1, MOST_THREADS)
+        if isinstance(evaluator, Evaluator):
             self.run_asking(evaluator, watch)
+        else:
+            self.run_alone(whole_number("playouts", evaluator, 0, 1 << 20), threads, watch)
         self.refuse_stuck()
 
     def run_alone(self, playouts: int, threads: int, watch: Watch) -> None:
@@ -329,15 +337,10 @@ class Trees:
 
     def line(self, b: int, e: int) -> Line:
         """Describe one move of a root."""
-        edge, proof = self.arrays.edges[b, e], int(self.arrays.edges[b, e]["proof"])
-        value = (
-            float(proof)
-            if proof
-            else float(edge["mean"])
-            if edge["visits"]
-            else float(self.arrays.nodes[b, 0]["value"])
-        )
-        return Line(int(edge["action"]), value, int(edge["visits"]), float(edge["prior"]), self.principal(b, e))
+        edge = self.arrays.edges[b, e]
+        value = edge["proof"] or (edge["mean"] if edge["visits"] else self.arrays.nodes[b, 0]["value"])
+        visits, prior = int(edge["visits"]), float(edge["prior"])
+        return Line(int(edge["action"]), float(value), visits, prior, self.principal(b, e))
 
     def analysis(self, b: int) -> Analysis:
         """Describe what the search of a tree has found so far."""

@@ -71,6 +71,9 @@ def test_a_sample_of_pylos_is_written(tmp_path):
         (["domineering", "--position", "../... v"], "should be 2 rows of 2 squares"),
         (["pylos"], "give either --position or --sample"),
         (["pylos", "--sample", "3"], "a sample needs --output"),
+        (["pylos", "--position", LATE, "--output", "x.npz"], "and a position has none"),
+        (["pylos", "--sample", "3", "--output", "/no/x.npz"], "the folder of '/no/x.npz' does not exist"),
+        (["pylos", "--position", "rubbish"], "position 'rubbish' of pylos should have seven parts"),
         (["pylos", "--sample", "0", "--output", "x.npz"], "the size of a sample must be a whole number"),
         (["pylos", "--position", LATE, "--rules", "odd"], "option rules of pylos must be one of"),
     ],
@@ -80,6 +83,8 @@ def test_bad_input_is_told_in_one_line(arguments, complaint):
     assert done.returncode == 2, done.stderr
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
+    checked_later = ("--table", "0")  # what the solver itself looks at
+    assert ("loading the solver" in done.stderr) == any(word in arguments for word in checked_later)
 
 
 def test_an_interrupt_ends_a_long_search_at_once():

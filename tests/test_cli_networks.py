@@ -1,0 +1,253 @@
+"""Commands on networks and their training, as a person types them; in this process, where another tells no more."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from typer.testing import CliRunner
+
+from learn.support_runs import board_settings, run_of_networks
+from rookery import BadInput
+from rookery.arena import networks
+from rookery.cli import app
+from rookery.learn.settings import write_settings
+from rookery.nets.files import load_network
+from support import run_rookery
+
+pytestmark = pytest.mark.xdist_group("command line")
+QUICK = ("--games", "2", "--round-robin-games", "2", "--search-iters", "2", "--references", "none")
+
+
+@pytest.fixture
+def rookery(monkeypatch, tmp_path):
+    """Return a function that runs a command in this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, given=""):
+        return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, list(arguments), input=given)
+
+    return run
+
+
+@pytest.fixture
+def run(tmp_path):
+    return run_of_networks(tmp_path / "runs" / "small", [10, 20])
+
+
+@pytest.mark.parametrize("command", [("elo",), ("sweep",), ("train",), ("zoo", "card"), ("zoo", "play"), ("zoo",)])
+def test_help_shows_an_example(rookery, command):
+    done = rookery(*command, "--help")
+    assert done.exit_code == 0
+    assert f"rookery {' '.join(command)}" in done.output or command == ("zoo",)
+
+
+# ---- elo -----------------------------------------------------------------------------------------
+
+
+def test_a_run_is_rated_drawn_and_told(rookery, run, tmp_path):
+    done = rookery("elo", "small", *QUICK)
+    assert done.exit_code == 0, done.output
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[1] for line in lines if line and line[0] == "small"] == ["10", "20"]
+    assert any(line[:1] == ["random"] and "pinned" in line for line in lines)
+    assert (run.folder / "ratings.png").read_bytes().startswith(b"\x89PNG")
+    told = json.loads(rookery("elo", "small", *QUICK, "--again", "--json", "--figure", "here.png").stdout)
+    assert [row["elo"] for row in told["checkpoints"]] == [entry["elo"] for entry in run.checkpoints]
+    assert told["fit"]["games"] == 6
+    assert told["references"]["random"]["elo"] == 0
+    assert (tmp_path / "here.png").exists()
+    before = rookery("elo", "small", *QUICK)
+    assert before.exit_code == 0
+    assert "as rated before" in before.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["none"], "'none' is no run"), (["small", "--games", "3"], "games must be even"),
+        (["small", "--references", "nobody"], "nobody"), (["small", "--game", "chess"], "cannot play"),
+        (["small", "--game", "nothing"], "nothing"), (["small", "--opening", "random:x"], "random:x"),
+        (["small", "--references", "human"], "a person"), (["small", "--search-iters", "0"], "search-iters"),
+    ],
+)  # fmt: skip
+def test_wrong_requests_for_ratings_are_refused(rookery, run, arguments, complaint):
+    done = rookery("elo", *QUICK, *arguments)
+    assert isinstance(done.exception, BadInput)
+    assert complaint in str(done.exception)
+    assert not (run.folder / "ratings.png").exists()
+
+
+def test_an_interrupted_rating_says_how_to_go_on(rookery, run, monkeypatch):
+    from rookery.learn.rating import Contest
+
+    monkeypatch.setattr(Contest, "meet", interrupted)
+    done = rookery("elo", "small", *QUICK)
+    assert done.exit_code == 130
+    assert "the same command goes on" in done.output
+    assert all("elo" not in entry for entry in run.checkpoints)
+
+
+def interrupted(*arguments):
+    raise KeyboardInterrupt
+
+
+# ---- export --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["safetensors", "pth"])
+def test_a_run_is_exported_by_its_best_checkpoint_and_reads_back_equal(rookery, run, tmp_path, form):
+    run.set_best(10)
+    done = rookery("export", "small", "--format", form, "--out", f"saved.{form}")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == f"saved.{form}"
+    loaded, source = load_network(tmp_path / f"saved.{form}"), load_network(run.checkpoint_path(10))
+    assert loaded.about == source.about
+    for name, tensor in source.network.state_dict().items():
+        assert tensor.equal(loaded.network.state_dict()[name])
+
+
+def test_a_file_is_exported_by_the_ending_of_its_target(rookery, run, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    done = rookery("export", str(run.checkpoint_path(20)), "--out", "saved.onnx")
+    assert done.exit_code == 0, done.output
+    assert onnx.load(tmp_path / "saved.onnx").producer_name == "rookery"
+
+
+def test_without_a_target_a_network_is_written_here_under_the_runs_name(rookery, run, tmp_path):
+    assert rookery("export", "small").exit_code == 0
+    assert load_network(tmp_path / "small.safetensors").about.step == 20  # none is rated: the newest
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["small", "--format", "onnx", "--out", "a.pth"], "should end in .onnx"),
+        (["small", "--out", "a.txt"], "must name a file that ends in"),
+        (["small", "--out", "."], "must name a file"),
+        (["none.pth"], "is not there"),
+        (["none", "--format", "pth"], "is no run"),
+        (["small", "--ledger", "x"], "a network is not in a ledger"),
+        (["zoo:none"], "the zoo has no network 'none'"),
+        (["runs/small/checkpoint_00010.pth", "--format", "pth", "--out", "runs/small/checkpoint_00010.pth"], "itself"),
+    ],
+)
+def test_wrong_exports_are_refused(rookery, run, arguments, complaint):
+    done = rookery("export", *arguments)
+    assert isinstance(done.exception, BadInput)
+    assert complaint in str(done.exception)
+
+
+def test_a_game_of_the_same_name_as_a_run_stays_a_game(rookery, tmp_path, monkeypatch):
+    run_of_networks(tmp_path / "runs" / "pylos", [10])
+    done = rookery("export", "pylos", "--ledger", "no-ledger")
+    assert "there is no ledger" in str(done.exception)
+
+
+# ---- the zoo -------------------------------------------------------------------------------------
+
+
+def test_an_empty_zoo_is_told_as_such():
+    done = run_rookery("zoo")
+    assert done.returncode == 0
+    assert "the zoo is empty" in done.stderr or "parameters" in done.stdout
+    wrong = run_rookery("zoo", "card", "nobody")
+    assert wrong.returncode == 2
+    assert "the zoo has no network 'nobody'" in wrong.stderr
+
+
+@pytest.fixture
+def zoo(tmp_path, monkeypatch, run):
+    folder = tmp_path / "zoo"
+    folder.mkdir()
+    monkeypatch.setattr(networks, "ZOO", folder)
+    CliRunner().invoke(app, ["export", str(run.checkpoint_path(20)), "--out", str(folder / "tiny.safetensors")])
+    return folder
+
+
+def test_the_zoo_is_listed_with_what_its_files_say(rookery, zoo):
+    done = rookery("zoo")
+    assert done.exit_code == 0, done.output
+    assert "domineering:rows=4,cols=4" in done.stdout
+    (facts,) = json.loads(rookery("zoo", "list", "--json").stdout)
+    assert (facts["name"], facts["observation"], facts["step"], facts["has_card"]) == ("tiny", "planes", 20, False)
+    assert facts["parameters"] == sum(p.numel() for p in load_network(zoo / "tiny.safetensors").network.parameters())
+
+
+def test_a_card_is_the_file_beside_the_network(rookery, zoo):
+    missing = rookery("zoo", "card", "tiny")
+    assert isinstance(missing.exception, BadInput)
+    assert "tiny.md" in str(missing.exception)
+    (zoo / "tiny.md").write_text("# Tiny\n\nIt knows [nothing].\n")
+    assert rookery("zoo", "card", "tiny").stdout == "# Tiny\n\nIt knows [nothing].\n"
+
+
+def test_a_network_of_the_zoo_is_played_in_the_terminal(rookery, zoo):
+    watched = rookery("zoo", "play", "tiny", "--sims", "2", "--seat", "none")
+    assert watched.exit_code == 0, watched.output
+    assert "won" in watched.stdout
+    left = rookery("zoo", "play", "tiny", "--sims", "2", given="moves\nquit\n")
+    assert "You are" in left.stdout
+    refused = rookery("zoo", "play", "tiny", "--game", "domineering:rows=5,cols=5")
+    assert "cannot play" in str(refused.exception)
+    assert "the zoo has no network" in str(rookery("zoo", "play", "nobody").exception)
+
+
+# ---- several runs --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path):
+    write_settings(board_settings(selfplay__games=12), tmp_path / "small.yaml")
+    return "small.yaml"
+
+
+def test_runs_of_several_seeds_are_trained_compared_and_not_trained_again(rookery, config, tmp_path):
+    done = rookery("train", config, "--seeds", "2")
+    assert done.exit_code == 0, done.output
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["small-seed1", "complete"] in [line[:2] for line in lines]
+    assert ["seed", "1", "2"] in lines
+    assert (tmp_path / "runs" / "small-seeds.png").read_bytes().startswith(b"\x89PNG")
+    saved = {path: os.stat(path).st_mtime_ns for path in tmp_path.glob("runs/*/checkpoint_*.pth")}
+    assert len({path.parent for path in saved}) == 2
+    again = rookery("train", config, "--seeds", "3")
+    assert again.exit_code == 0, again.output
+    assert all(os.stat(path).st_mtime_ns == when for path, when in saved.items())
+    assert (tmp_path / "runs" / "small-seed3").is_dir()
+
+
+def test_a_sweep_trains_each_combination_and_compares_them(rookery, config, tmp_path):
+    done = rookery("sweep", config, "training.batch=4,8", "--set", "selfplay.games=8", "--folder", "out/b")
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "b-sweep.png", "b-training.batch=4", "b-training.batch=8",
+    ]  # fmt: skip
+    assert ["training.batch", "4", "8"] in [line.split() for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["sweep", "small.yaml", "training.batch"], "should read"),
+        (["sweep", "small.yaml", "training.bach=1,2"], "there is no such key"),
+        (["sweep", "nothing.yaml", "training.batch=1,2"], "cannot be read"),
+        (["train", "small.yaml", "--seeds", "5000"], "seeds must be"),
+        (["train", "small.yaml", "--seeds", "2", "--set", "seed=9223372036854775807"], "seed"),
+    ],
+)
+def test_wrong_requests_for_several_runs_are_refused_before_anything_begins(
+    rookery, config, tmp_path, arguments, complaint
+):
+    done = rookery(*arguments)
+    assert isinstance(done.exception, BadInput)
+    assert complaint in str(done.exception)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_options_that_typer_refuses_end_with_status_2(rookery, config):
+    assert rookery("train", config, "--seeds", "0").exit_code == 2
+    assert rookery("sweep", config).exit_code == 2
+    assert rookery("elo").exit_code == 2
+    assert rookery("export", "x", "--format", "xml").exit_code == 2
