@@ -161,7 +161,14 @@ def test_every_kernel_source_and_version_is_in_the_fingerprint(copied, monkeypat
     seen.add(cache_module.fingerprint())
     assert len(seen) == 3 + len(cache_module.kernel_sources())
     rooms = {path.relative_to(copied / "rookery").parts[0] for path in cache_module.kernel_sources()}
-    assert rooms == {"games", "search"}
+    assert rooms == {"games", "search", "learn"}
+
+
+def test_every_function_compiled_into_other_files_is_in_a_kernel_source():
+    known = set(cache_module.kernel_sources())
+    inner = {path for path in cache_module.PACKAGE.rglob("*.py") if "\n@inner\n" in path.read_text()}
+    assert inner <= known
+    assert inner - {path for path in known if path.parent.name in ("games", "search")}
 
 
 RACE = """

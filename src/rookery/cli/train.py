@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rookery.learn.runs import Run
     from rookery.learn.sweeps import Variant
 
+FIRST_ROUND = "in the first round, what is not in the cache is compiled"
 ConfigArgument = Annotated[str, Argument(metavar="CONFIG", help="a YAML file, or packaged settings such as pylos_v5")]
 
 
@@ -140,7 +141,7 @@ def train_run(run: Run, named: bool = True) -> None:
         with compiling_announced(run.game.label):
             training = Training(run)
         with progress_bar() as bar:
-            task = bar.add_task("games", total=run.settings.selfplay.games, completed=training.games, note="")
+            task = bar.add_task("games", total=run.settings.selfplay.games, completed=training.games, note=FIRST_ROUND)
             training.say = lambda figures: bar.update(task, completed=figures["games"], note=in_short(figures))
             whole = training.train(stopped)
     if whole:

@@ -33,11 +33,13 @@ from numba.core.caching import IndexDataCacheFile
 
 PACKAGE = Path(__file__).resolve().parent.parent
 KERNEL_ROOMS = ("games", "search")
+KERNEL_FILES = ("learn/book.py",)  # those of other rooms whose functions are compiled into kernels of other files
 
 
 def kernel_sources() -> list[Path]:
     """List the files whose edit makes every compiled kernel stale."""
-    return sorted(path for room in KERNEL_ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    rooms = (path for room in KERNEL_ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    return sorted([*rooms, *(PACKAGE / file for file in KERNEL_FILES)])
 
 
 def fingerprint() -> str:

@@ -61,6 +61,7 @@ def trees(game: Game) -> None:
         searched = Trees(game, TreeSettings(simulations=2, gumbel=1))
         searched.begin([position])
         searched.run()
+        searched.again(forget_all=True)  # a search that is done asks nothing
         searched.run_asking(Even(game), Watch())
         searched.policy(0)
         searched.play(searched.choose())
