@@ -214,6 +214,13 @@ def test_ema_moves_by_its_share_and_is_a_plain_mean_at_first():
 
 
 @pytest.mark.parametrize("average", ["ema", "swa"])
+def test_an_average_begins_with_the_first_step_that_is_made(average):
+    trainer = made(average=average, average_decay=0.5)
+    trainer.train(6, 1)  # six steps were due before there was enough to learn from
+    assert same(trainer.player.state_dict(), trainer.network.state_dict())
+
+
+@pytest.mark.parametrize("average", ["ema", "swa"])
 def test_averages_hold_batchnorms_statistics_and_change_no_step(average):
     trainer, plain = made(average=average), made()
     trainer.train(0, 6)
