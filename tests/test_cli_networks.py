@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from learn.support_runs import board_settings, run_of_networks
-from rookery import BadInput
+from rookery import BadInput, terminal
 from rookery.arena import networks
 from rookery.cli import app
 from rookery.learn.settings import write_settings
@@ -24,9 +24,10 @@ QUICK = ("--games", "2", "--round-robin-games", "2", "--search-iters", "2", "--r
 def rookery(monkeypatch, tmp_path):
     """Return a function that runs a command in this process, in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(terminal.out, "_width", 200)  # an earlier test may have made it for a narrow terminal
 
     def run(*arguments, given=""):
-        return CliRunner(env={"COLUMNS": "200", "NO_COLOR": "1"}).invoke(app, list(arguments), input=given)
+        return CliRunner(env={"NO_COLOR": "1"}).invoke(app, list(arguments), input=given)
 
     return run
 

