@@ -8,14 +8,13 @@ them. PGN has a module of its own.
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from rookery import writing
 from rookery.arena.records import GameRecord, final_position
 from rookery.errors import BadInput
 from rookery.games.game import Game
@@ -160,23 +159,6 @@ def write_whole(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         return
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        writing.write_whole(path, text.encode())
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise BadInput(f"{path} cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~current_umask())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def current_umask() -> int:
-    """Return the mask of permissions that new files get; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -19,7 +19,7 @@ from rookery.nets.files import SUFFIXES, About, save_network
 from rookery.nets.network import Network
 from rookery.nets.residual import Block, Perceptron, Residual
 from rookery.nets.tower import Tower, TowerBlock
-from rookery.nets.writing import write_whole
+from rookery.writing import write_whole
 
 OPSET, IR_VERSION = 17, 8  # old enough for programs of recent years, new enough for all that is used here
 ENDINGS = (*SUFFIXES, ".onnx")

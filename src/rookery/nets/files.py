@@ -31,7 +31,7 @@ from rookery.nets.configs import Config, NetworkConfig, ResidualConfig, read_con
 from rookery.nets.foreign import recognised
 from rookery.nets.network import Network
 from rookery.nets.residual import build
-from rookery.nets.writing import write_whole
+from rookery.writing import write_whole
 
 FORMAT = 1
 """of our files; raised when older programs could not read them"""

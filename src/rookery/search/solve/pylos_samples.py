@@ -7,9 +7,8 @@ positions.
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from rookery.games.rng import random_below
 from rookery.search.solve.pylos import solve, spheres_left
 from rookery.search.solve.retrograde import MOST_POSITIONS, Solution
 from rookery.search.threads import new_stop, on_threads
+from rookery.writing import write_whole
 
 ILLEGAL, UNKNOWN = 2, 3  # entries of `move_values` beside 1, 0 and -1
 CHOICE = 1 << 20  # number of the random draw that picks the position, beyond those of a game's moves
@@ -134,13 +134,6 @@ def check_path(path: Path) -> None:
 def write(drawn: Sample, path: Path) -> None:
     """Write a sample whole or not at all; `np.load` reads it."""
     check_path(path)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            np.savez_compressed(file, **arrays_of(drawn))  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays_of(drawn))  # type: ignore[arg-type]
+    write_whole(path, buffer.getvalue())
