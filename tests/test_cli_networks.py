@@ -195,6 +195,17 @@ def test_a_network_of_the_zoo_is_played_in_the_terminal(rookery, zoo):
     assert "the zoo has no network" in str(rookery("zoo", "play", "nobody").exception)
 
 
+@pytest.mark.parametrize(("said", "expected"), [((), 6), (("--games", "2"), 2)])
+def test_a_run_says_how_many_games_rate_a_checkpoint_unless_the_command_does(rookery, tmp_path, said, expected):
+    # with twelve checkpoints and a wide spacing, those between the first and the last are no anchors
+    steps = list(range(10, 130, 10))
+    run = run_of_networks(tmp_path / "runs" / "many", steps, checkpoints__rating_games=6)
+    done = rookery("elo", "many", *said, *QUICK[2:], "--anchor-spacing", "1000", "--json")
+    assert done.exit_code == 0, done.output
+    anchors = 3  # the first, the last, random
+    assert run.checkpoints[5]["rating_games"] == expected * anchors
+
+
 # ---- several runs --------------------------------------------------------------------------------
 
 

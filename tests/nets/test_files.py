@@ -17,8 +17,8 @@ from safetensors.torch import save_file
 
 from nets.originals import V4_SHAPE, V5_SHAPE, checkpoint, v3, v4, v5
 from nets.samples import KINDS, SMALL, worn
+from rookery import writing
 from rookery.errors import BadInput
-from rookery.nets import writing
 from rookery.nets.configs import PerceptronConfig, ResidualConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.network import Network

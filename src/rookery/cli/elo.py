@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from rookery.learn.rating import Contest, RatingSettings
 
 INTERRUPTED = 130
+GAMES = 40  # of a checkpoint against each anchor, where nobody says
 
 
 @app.command()
 def elo(
     chosen: Annotated[list[str], Argument(metavar="RUN...", help="folders of runs, or names under ./runs")],
-    games: Annotated[int, Option(help="games of a checkpoint against each anchor, in pairs")] = 40,
+    games: Annotated[
+        int | None,
+        Option(help="games of a checkpoint against each anchor, in pairs; the first run's rating_games, else 40"),
+    ] = None,
     search_iters: Annotated[int, Option(help="simulations a move")] = 32,
     anchor_spacing: Annotated[int, Option(help="games of self-play from one anchor of a run to the next")] = 10_000,
     round_robin_games: Annotated[int, Option(help="games of each two anchors, in pairs")] = 50,
@@ -60,12 +64,14 @@ def elo(
     from rookery.learn.runs import Run, run_folder
     from rookery.terminal import out
 
+    folders = list(dict.fromkeys(run_folder(text).resolve() for text in chosen))
+    runs = [Run.open(folder) for folder in folders]
+    wanted = games if games is not None else runs[0].settings.checkpoints.rating_games or GAMES
     settings = RatingSettings(
-        games, round_robin_games, search_iters, anchor_spacing, reference_texts(references, RatingSettings), opening,
+        wanted, round_robin_games, search_iters, anchor_spacing, reference_texts(references, RatingSettings), opening,
         seed, threads or cores(), again,
     )  # fmt: skip
-    folders = list(dict.fromkeys(run_folder(text).resolve() for text in chosen))
-    contest = Contest([Run.open(folder) for folder in folders], settings, load(game) if game else None)
+    contest = Contest(runs, settings, load(game) if game else None)
     play_contest(contest)
     ratings = contest.rate()
     facts = rating_json(contest, ratings)

@@ -250,7 +250,7 @@ class CheckpointSettings(Section):
     keep: KeepSettings = KeepSettings()
     """which checkpoints are kept"""
     rating_games: Annotated[int, span(0, 1_000_000)] = 0
-    """games that rate a new checkpoint against earlier ones; 0: rated later, by hand"""
+    """games in which `rookery elo` lets a checkpoint meet each anchor, unless told otherwise; 0: 40"""
 
 
 class GateSettings(Section):
