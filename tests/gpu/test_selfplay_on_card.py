@@ -61,3 +61,28 @@ def test_the_same_games_reach_the_replay(spec):
             else torch.equal(found.cpu(), expected)
         )
         assert close, name
+
+
+def first_numbers(observations, logits, values):
+    """Judge by a few numbers of the observation, in an order of sums that does not depend on the number of rows."""
+    logits.copy_(observations[:, :1].expand_as(logits))
+    values.copy_((observations[:, 1] + observations[:, 2] * 2 - observations[:, 3]) / 4)
+
+
+def test_a_captured_round_plays_what_a_plain_one_plays():
+    from rookery.learn.replay import Replay
+    from rookery.learn.sections import SelfplaySettings
+    from rookery.learn.selfplay_cuda import SelfPlayOnCard
+
+    game = load("pylos")
+    settings = SelfplaySettings(at_once=100, simulations=6, leaves=2, ply_limit=40)
+    plain = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 9000, "cuda"), first_numbers, False)
+    other = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 9000, "cuda"), first_numbers)
+    done = 0
+    for _ in range(60):
+        expected, found = plain.round(), other.round()
+        assert found == expected
+        done += found.games
+    assert done >= 100
+    for name, expected, found in zip(plain.replay.rows._fields, plain.replay.rows, other.replay.rows, strict=True):
+        assert torch.equal(found, expected), name

@@ -29,6 +29,7 @@ from rookery.learn.snapshots import Snapshot
 from rookery.learn.threads import fastest_threads
 from rookery.learn.tracking import Tracker
 from rookery.learn.trainer import Trainer
+from rookery.nets.captured import captured
 from rookery.nets.configs import read_config
 from rookery.nets.files import About, save_network
 from rookery.nets.folded import fold
@@ -37,6 +38,7 @@ from rookery.nets.residual import build
 
 REPORT = 1.0  # seconds between two lines of figures
 SNAPSHOT = 300.0  # seconds after which the state is saved, checkpoint or not
+SAVING = 0.1  # most of the time that saving the state may take: thousands of games in flight are much to write
 
 
 def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
@@ -71,12 +73,16 @@ class OnCard:
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
         from rookery.learn.selfplay_cuda import SelfPlayOnCard, judged_by
 
-        self.folded = fold(network, "cuda", torch.bfloat16)
+        self.network, self.folded = network, fold(network, "cuda", torch.bfloat16)
+        self.refold = captured(lambda: self.folded.update(network))  # hundreds of small kernels
         self.play = SelfPlayOnCard(game, settings.selfplay, settings.seed, replay, judged_by(self.folded))
 
     def update(self, network: Network) -> None:
         """Play with new weights."""
-        self.folded.update(network)
+        if network is self.network:
+            self.refold.replay()
+        else:
+            self.folded.update(network)
 
     def round(self) -> Finished:
         """Make one move in all games."""
@@ -112,7 +118,8 @@ class Training:
         if threads := run.manifest["threads"]:
             torch.set_num_threads(threads)
         self.kind, self.games, self.elapsed, self.since = settings.network.observation, 0, 0.0, time.monotonic()
-        self.saved_at, self.reported_at = time.monotonic(), -1e9
+        self.saved_at, self.saving, self.reported_at = time.monotonic(), 0.0, -1e9
+        """when the state was saved, and the seconds that took"""
         self.checkpointed, self.checkpointed_at = 0, -1e9
         """games and time at the last checkpoint"""
         network = build(read_config(network_values(settings.network, self.game)), settings.seed)
@@ -247,7 +254,8 @@ class Training:
         if due and now - self.checkpointed_at >= keep.least_seconds:
             self.report(tracker)  # what is not written before the snapshot would be missing after a kill
             self.checkpoint()
-            self.save_state()
+            if now - self.saved_at >= self.saving / SAVING:
+                self.save_state()
         elif now - self.saved_at >= SNAPSHOT:  # checkpoints may be days apart
             self.report(tracker)
             self.save_state()
@@ -264,6 +272,7 @@ class Training:
 
     def save_state(self) -> None:
         """Save everything needed to go on."""
+        begin = time.monotonic()
         arrays = {f"replay/{name}": array for name, array in self.replay.state().items()}
         arrays |= {f"play/{name}": array for name, array in self.players.play.state().items()}
         values = {
@@ -272,3 +281,4 @@ class Training:
         state = self.trainer.state() | ({"gate": self.gate.state()} if self.gate else {})
         self.run.save_state(Snapshot(arrays, values, state))
         self.saved_at = time.monotonic()
+        self.saving = self.saved_at - begin

@@ -151,7 +151,7 @@ class SelfPlayOnCard:
     def captured(self, teaches: bool) -> Any:
         """Capture a round. Everything is compiled before by searches that are forgotten."""
         new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
-        side = new_stream()
+        side, kept = new_stream(), self.trees.arrays.trees.copy_to_host(stream=self.stream())
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(2):
@@ -163,6 +163,7 @@ class SelfPlayOnCard:
             self.lengths.zero_()
         torch.cuda.current_stream().wait_stream(side)
         torch.cuda.synchronize()
+        self.trees.arrays.trees.copy_to_device(kept)  # searches are numbered, and noise follows from the number
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             self.search_and_move(teaches)

@@ -20,6 +20,21 @@ from rookery.nets.folded import Folded
 WARMING = 3  # passes before capturing, in which libraries choose their kernels and take their memory
 
 
+def captured(work: Callable[[], object]) -> torch.cuda.CUDAGraph:
+    """Capture work that always does the same on the same memory, after doing it on a stream aside as that demands."""
+    new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
+    aside, present = new_stream(), torch.cuda.current_stream()
+    aside.wait_stream(present)
+    with torch.cuda.stream(aside):
+        for _ in range(WARMING):
+            work()
+    present.wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # other threads may use the card
+        work()
+    return graph
+
+
 class Captured:
     """One pass over a fixed number of rows."""
 
@@ -27,21 +42,12 @@ class Captured:
         """Capture a pass; the answers of rows that were not written are those of whatever stands there."""
         self.folded, self.rows = folded, rows
         self.static_input = torch.zeros(rows, folded.config.inputs, device=device)
-        self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(self.static_input.device):
-            self.warm_up()
-            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):  # other threads may use the card
-                self.static_logits, self.static_values = folded(self.static_input)
+            self.graph = captured(self.work)
 
-    def warm_up(self) -> None:
-        """Make passes on a stream of their own, as capturing demands."""
-        new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
-        aside, present = new_stream(), torch.cuda.current_stream()
-        aside.wait_stream(present)
-        with torch.cuda.stream(aside):
-            for _ in range(WARMING):
-                self.folded(self.static_input)
-        present.wait_stream(aside)
+    def work(self) -> None:
+        """Judge, into memory that is the graph's own."""
+        self.static_logits, self.static_values = self.folded(self.static_input)
 
     def replay(self) -> None:
         """Judge what stands in `static_input`; the answers stand in `static_logits` and `static_values`."""
