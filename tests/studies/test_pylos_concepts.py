@@ -115,14 +115,13 @@ def test_a_concept_is_what_its_definition_says(name):
 
 
 def test_a_take_back_in_two_holds_against_every_answer():
-    concept, asked = told()["take-back in two"], 0
+    concept, found = told()["take-back in two"], set()
     for row, is_asked, position in list(zip(concept.labels, concept.asked, positions(), strict=True))[::7]:
         assert is_asked == (not can_take_back(position))
         if is_asked:
-            asked += 1
             assert row.tolist() == [can_take_back_in_two(position)], position.text()
-    assert asked > 5
-    assert 0 < concept.labels[concept.asked].mean() < 1
+            found.add(bool(row[0]))
+    assert found == {True, False}
 
 
 def test_a_threat_is_blocked_by_a_move_after_which_it_is_gone():

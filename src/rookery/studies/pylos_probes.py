@@ -37,7 +37,8 @@ GAME = "pylos:removal=greedy"
 """in which V3 to V5 were taught; a network taught official take-backs plays it, too"""
 WAY = 0.9  # of the way to the best score at which a concept counts as seen
 PLAIN = 0.02  # a best score nearer than this to another one is no better
-LEAST = 0.75  # a best score below is not seen at all
+LEAST = 0.75  # what has a best score below is not seen clearly
+UNTOLD = ("too few positions to tell", "open")
 
 
 @dataclass(frozen=True)
@@ -198,37 +199,63 @@ def rounded(figure: float) -> float | None:
 # ---- the seed's table ----------------------------------------------------------------------------
 
 
-def column(table: Sequence[Sequence[float | None]], place: int) -> list[float] | None:
-    """Return a concept's scores, layer by layer; None if it could not be judged."""
-    scores = [row[place] for row in table]
-    return None if None in scores else [score for score in scores if score is not None]
-
-
 def first_seen(scores: Sequence[float]) -> int:
     """Return the first layer whose score has made most of the way from the first layer's to the best."""
     wanted = scores[0] + WAY * (max(scores) - scores[0])
     return next(layer for layer, score in enumerate(scores) if score >= wanted)
 
 
-def judged(
-    prediction: Prediction, layers: Sequence[str], scores: Sequence[float] | None, untrained: Sequence[float] | None
-) -> tuple[str, str]:
+@dataclass(frozen=True)
+class Reading:
+    """How well a concept is read from the layers of a network, [L] each."""
+
+    layers: list[str]
+    scores: list[float]
+    errors: list[float]
+    untrained: list[float]
+
+    @property
+    def best(self) -> int:
+        """The layer with the best score."""
+        return int(np.argmax(self.scores))
+
+    def score_text(self, layer: int) -> str:
+        """Write a score with its 95 % interval."""
+        return f"{self.scores[layer]:.3f} ± {1.96 * self.errors[layer]:.3f}"
+
+
+def reading(found: dict[str, Any], concept: str) -> Reading | None:
+    """Take what is known of one concept from the table of a network; None if it could not be judged."""
+    place = found["concepts"].index(concept)
+    columns = [[row[place] for row in found[table]] for table in ("scores", "errors", "untrained")]
+    return None if any(None in column for column in columns) else Reading(found["layers"], *columns)
+
+
+def judged(prediction: Prediction, read: Reading | None) -> tuple[str, str]:
     """Say in words where a concept is seen, and whether the seed was right: yes, no or open."""
-    if scores is None or untrained is None:
-        return "too few positions to tell", "open"
-    best, place = max(scores), int(np.argmax(scores))
+    if read is None:
+        return UNTOLD
+    best, most = read.scores[read.best], read.score_text(read.best)
     if best < LEAST:
-        return f"nowhere: AUC at most {best:.3f} ({layers[place]})", "no"
-    if best - scores[0] < PLAIN:
-        return f"in the observation already: AUC {scores[0]:.3f} there, at most {best:.3f}", "no"
-    seen = first_seen(scores)
-    where = (
-        f"from {layers[seen]} on: AUC {scores[0]:.3f} in the observation, {scores[seen]:.3f} there, at most {best:.3f}"
-    )
-    if best - max(untrained) < PLAIN:
-        return f"{where}; but an untrained network shows it as well ({max(untrained):.3f})", "open"
+        return f"nowhere clearly: AUC at most {most} ({read.layers[read.best]})", "no"
+    if best - read.scores[0] < PLAIN:
+        return f"in the observation already: AUC {read.score_text(0)} there, at most {most}", "no"
+    seen = first_seen(read.scores)
+    where = f"from {read.layers[seen]} on: AUC {read.score_text(seen)} there, {read.scores[0]:.3f} in the observation"
+    if best - max(read.untrained) < PLAIN:
+        return f"{where}; but an untrained network shows it as well ({max(read.untrained):.3f})", "open"
     said = [f"block {number}" for number in range(prediction.first, prediction.last + 1)]
-    return where, "yes" if layers[seen] in said else "no"
+    return f"{where}, at most {most}", "yes" if read.layers[seen] in said else "no"
+
+
+def deeper(shallow: Reading | None, deep: Reading | None) -> tuple[str, str]:
+    """Judge the seed's word that V4 is too shallow for a concept: does V5's best layer show it better?"""
+    if shallow is None or deep is None:
+        return UNTOLD
+    gain = deep.scores[deep.best] - shallow.scores[shallow.best]
+    doubt = 1.96 * math.hypot(shallow.errors[shallow.best], deep.errors[deep.best])
+    verdict = "no" if gain < PLAIN else "yes" if gain > doubt else "open"
+    return f"AUC at most {shallow.score_text(shallow.best)} in V4, {deep.score_text(deep.best)} in V5", verdict
 
 
 def predictions_of(networks: dict[str, Any]) -> list[dict[str, Any]]:
@@ -236,35 +263,21 @@ def predictions_of(networks: dict[str, Any]) -> list[dict[str, Any]]:
     lines = []
     for name, found in networks.items():
         for prediction in PREDICTIONS:
-            if f"block {prediction.last}" in found["layers"] and prediction.concept in found["concepts"]:
-                place = found["concepts"].index(prediction.concept)
-                scores = [column(found[which], place) for which in ("scores", "untrained")]
-                measured, verdict = judged(prediction, found["layers"], *scores)
-                lines.append(prediction_line(name, prediction, measured, verdict))
-    return lines + [deeper_line(networks["v4"], networks["v5"], concept) for concept in BEYOND if both(networks)]
+            if f"block {prediction.last}" in found["layers"]:
+                told = judged(prediction, reading(found, prediction.concept))
+                blocks = f"{prediction.first}-{prediction.last}"
+                lines.append(line_of(name, blocks, prediction.concept, prediction.said, told))
+    if {"v4", "v5"} <= networks.keys():
+        for concept in BEYOND:
+            told = deeper(reading(networks["v4"], concept), reading(networks["v5"], concept))
+            lines.append(line_of("v4 against v5", "7-10", concept, "too deep for V4's 6 blocks", told))
+    return lines
 
 
-def prediction_line(name: str, prediction: Prediction, measured: str, verdict: str) -> dict[str, Any]:
-    """Lay out one prediction."""
-    blocks = f"{prediction.first}-{prediction.last}"
-    facts = {"network": name, "blocks": blocks, "concept": prediction.concept, "said": prediction.said}
-    return facts | {"measured": measured, "verdict": verdict}
-
-
-def both(networks: dict[str, Any]) -> bool:
-    """Tell whether V4 and V5 are there."""
-    return {"v4", "v5"} <= networks.keys()
-
-
-def deeper_line(shallow: dict[str, Any], deep: dict[str, Any], concept: str) -> dict[str, Any]:
-    """Judge the seed's word that V4 is too shallow for a concept: does V5's best layer show it better?"""
-    facts = {"network": "v4 against v5", "blocks": "7-10", "concept": concept, "said": "too deep for V4's 6 blocks"}
-    scores = [column(found["scores"], found["concepts"].index(concept)) for found in (shallow, deep)]
-    if scores[0] is None or scores[1] is None:
-        return facts | {"measured": "too few positions to tell", "verdict": "open"}
-    less, more = max(scores[0]), max(scores[1])
-    verdict = "yes" if more - less >= PLAIN else "no"
-    return facts | {"measured": f"AUC at most {less:.3f} in V4, {more:.3f} in V5", "verdict": verdict}
+def line_of(network: str, blocks: str, concept: str, said: str, told: tuple[str, str]) -> dict[str, Any]:
+    """Lay out one prediction and what became of it."""
+    facts = {"network": network, "blocks": blocks, "concept": concept, "said": said}
+    return facts | {"measured": told[0], "verdict": told[1]}
 
 
 # ---- measuring -----------------------------------------------------------------------------------
