@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("learning")
 
 GAME = load("pylos:removal=greedy")
 SETTINGS = SelfplaySettings(
-    at_once=5, simulations=8, temperature_plies=4, ply_limit=40, repetition_limit=2, discount=0.97,
+    at_once=5, simulations=4, temperature_plies=4, ply_limit=40, repetition_limit=2, discount=0.97,
     repetition_value=0.5, ply_limit_value=-0.25,
 )  # fmt: skip
 JUDGE = Hashed(GAME, policy="logits")

@@ -164,7 +164,7 @@ def tiny(folder, name, observation, inputs, blocks):
 def test_tiny_networks_are_probed_from_games_to_predictions(tmp_path):
     networks = {"v4": tiny(tmp_path, "v4", "basic", 32, 1), "v5": tiny(tmp_path, "v5", "rich", 92, 2)}
     said = []
-    settings = ProbeSettings(positions=300, games=12, simulations=2, at_once=6, folds=3, device="cpu")
+    settings = ProbeSettings(positions=250, games=8, simulations=2, at_once=4, folds=3, device="cpu")
     found = measure(networks, settings, lambda *told: said.append(told))
     assert json.loads(json.dumps(found)) == found
     assert found["networks"]["v5"]["layers"] == ["observation", "stem", "block 1", "block 2"]
@@ -176,7 +176,7 @@ def test_tiny_networks_are_probed_from_games_to_predictions(tmp_path):
     assert found["networks"]["v5"]["scores"][0][support] > 0.98  # the rich observation tells it
     assert found["networks"]["v4"]["scores"][0][support] < 0.98
     assert {line["blocks"] for line in found["predictions"]} == {"1-2", "7-10"}
-    assert said[0][1] == 12
+    assert said[0][1] == 8
     assert said[-1] == (2, 2, "probes")
 
 

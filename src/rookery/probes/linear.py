@@ -16,7 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
+from rookery.arena.evaluator import on_threads
 from rookery.errors import BadInput
 
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)
@@ -38,7 +40,9 @@ class Probe:
 
     def read(self, inputs: np.ndarray) -> np.ndarray:
         """Return how much each of N samples seems to have each property: [N, D] to [N, T]."""
-        answers: np.ndarray = ((inputs - self.mean) / self.scale) @ self.weights
+        x = torch.from_numpy((inputs - self.mean) / self.scale)
+        with on_threads(1):
+            answers: np.ndarray = (x @ torch.from_numpy(self.weights)).numpy()
         return answers
 
 
@@ -62,10 +66,12 @@ def fit(inputs: np.ndarray, labels: np.ndarray, penalties: Sequence[float] = PEN
     """Fit probes to inputs [N, D] and truths [N, T], one for each penalty."""
     mean, deviation = inputs.mean(0, dtype=np.float64), inputs.std(0, dtype=np.float64)
     scale = np.where(deviation > 1e-6, deviation, 1.0)
-    x, wanted = (inputs - mean) / scale, np.where(labels, 1.0, -1.0)
-    lengths, directions = np.linalg.eigh(x.T @ x / len(x))
-    found = directions.T @ (x.T @ (wanted - wanted.mean(0)) / len(x))
-    return [Probe(mean, scale, directions @ (found / (lengths[:, None] + penalty))) for penalty in penalties]
+    x, wanted = torch.from_numpy((inputs - mean) / scale), torch.from_numpy(np.where(labels, 1.0, -1.0))
+    with on_threads(1):  # on a busy machine several threads wait for each other, many times as long as one works
+        lengths, directions = torch.linalg.eigh(x.T @ x / len(x))
+        found = directions.T @ (x.T @ (wanted - wanted.mean(0)) / len(x))
+        weights = [directions @ (found / (lengths[:, None] + penalty)) for penalty in penalties]
+    return [Probe(mean, scale, each.numpy()) for each in weights]
 
 
 def area(answers: np.ndarray, labels: np.ndarray) -> float:
