@@ -9,9 +9,11 @@ import pytest
 
 from learn.slow_selfplay import SEED, ending_of, outcomes_of, recorded
 from rookery import load
+from rookery.errors import BadInput
 from rookery.learn.continued import Continued, beginning
 from rookery.learn.sections import SelfplaySettings
 from search.slow_trees import Hashed
+from support import random_walk
 
 pytestmark = pytest.mark.xdist_group("learning")
 
@@ -70,11 +72,28 @@ def test_the_same_beginning_is_played_on_in_different_ways():
     assert sum(one.actions != other.actions for one, other in zip(again[::2], again[1::2], strict=True)) >= 7
 
 
+def test_where_nothing_is_drawn_any_more_a_game_goes_on_as_it_did():
+    settings = SETTINGS.model_copy(update={"noise": 0.0, "ply_limit": 80})  # moves are drawn in the first four plies
+    play = Continued(GAME, settings, JUDGE.kind, SEED)
+    games = play.play([beginning(GAME, [])] * 12, JUDGE)
+    assert "repetition" in {game.ending for game in games}
+    for cut in (4, -1):  # at the last move, a repetition is one of a position in the beginning
+        again = play.play([beginning(GAME, game.actions[:cut]) for game in games], JUDGE)
+        assert [game.actions for game in again] == [game.actions for game in games]
+        assert [game.ending for game in again] == [game.ending for game in games]
+
+
 def test_progress_counts_games_that_have_ended():
     said = []
     Continued(GAME, SETTINGS, JUDGE.kind, SEED).play([beginning(GAME, [])] * 7, JUDGE, said.append)
     assert said == sorted(said)
     assert said[-1] == 7
+
+
+def test_a_finished_game_is_not_played_on():
+    actions = [action for _, action in random_walk(GAME, 1) if action is not None]
+    with pytest.raises(BadInput, match="the game is over"):
+        Continued(GAME, SETTINGS, JUDGE.kind, SEED).play([beginning(GAME, actions)], JUDGE)
 
 
 def test_without_beginnings_nothing_is_played():

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.position import Position
 from rookery.learn.book import ENDINGS, PLAYING, PLY, room
@@ -68,29 +69,48 @@ class Continued:
         self, beginnings: Sequence[Beginning], evaluator: Evaluator, say: Callable[[int], None] = lambda ended: None
     ) -> list[Ended]:
         """Play every beginning to its end; `say` is called with the number of games ended so far."""
-        count = min(self.settings.at_once, len(beginnings))
-        if not count:
+        if not beginnings:
             return []
-        self.trees = Trees(self.game, self.settings.tree(self.seed), trees=count)
-        self.book = room(self.game, self.settings, self.kind, self.seed, count)
+        self.make_room(min(self.settings.at_once, len(beginnings)))
         waiting = iter(enumerate(beginnings))
-        playing = {place: self.begin(place, *next(waiting)) for place in range(count)}
+        playing = {place: self.begin(place, *next(waiting)) for place in range(self.trees.count)}
         ended: dict[int, Ended] = {}
         while playing:
-            begin_all(self.trees.arrays, np.full(count, self.settings.simulations, np.int32), True)
-            self.trees.run(evaluator)
-            note_all(self.trees.arrays, self.book, 1)
+            self.round(evaluator)
             for place in np.flatnonzero(self.book.games["ending"] != PLAYING).tolist():
                 if place in playing:
                     ended[playing.pop(place)] = self.ended(place)
-                    for number, following in waiting:
-                        playing[place] = self.begin(place, number, following)
+                    for following in waiting:
+                        playing[place] = self.begin(place, *following)
                         break
+            if 0 < len(playing) <= self.trees.count // 2:  # then none is waiting
+                playing = self.close_ranks(playing)
             say(len(ended))
         return [ended[number] for number in range(len(beginnings))]
 
+    def make_room(self, count: int) -> None:
+        """Make room for so many games side by side."""
+        self.trees = Trees(self.game, self.settings.tree(self.seed), trees=count)
+        self.book = room(self.game, self.settings, self.kind, self.seed, count)
+
+    def round(self, evaluator: Evaluator) -> None:
+        """Make one move in every game."""
+        begin_all(self.trees.arrays, np.full(self.trees.count, self.settings.simulations, np.int32), True)
+        self.trees.run(evaluator)
+        note_all(self.trees.arrays, self.book, 1)
+
+    def close_ranks(self, playing: dict[int, int]) -> dict[int, int]:
+        """Move the games in play to less room, since a round asks the evaluator about every place, empty or not."""
+        places, arrays, book = list(playing), self.trees.arrays, self.book
+        self.make_room(len(places))
+        self.trees.arrays.roots[:], self.trees.arrays.trees[:] = arrays.roots[places], arrays.trees[places]
+        self.book.games[:], self.book.plies[:] = book.games[places], book.plies[places]
+        return dict(enumerate(playing.values()))
+
     def begin(self, place: int, number: int, begun: Beginning) -> int:
         """Put a beginning into a place and return its number among all that are played."""
+        if begun.position.over:
+            raise BadInput(f"the game is over in {begun.position.text()!r}; it cannot be played on")
         self.trees.arrays.roots[place] = begun.position.state
         tree, game, plies = self.trees.arrays.trees[place], self.book.games[place], len(begun.plies)
         tree["stream"], tree["ply"], tree["search"] = self.begun, plies, 0
