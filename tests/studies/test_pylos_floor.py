@@ -18,7 +18,7 @@ from rookery.studies.pylos_networks import changed, student
 
 pytestmark = pytest.mark.xdist_group("learning")
 
-SMALL = FloorSettings(positions=6, replays=3, games=4, at_once=8, simulations=4, resamples=50, device="cpu")
+SMALL = FloorSettings(positions=6, replays=3, games=4, at_once=8, simulations=4, resamples=50, device="cpu", threads=1)
 
 
 def coins(seed, positions=4000, replays=3):

@@ -164,7 +164,7 @@ def tiny(folder, name, observation, inputs, blocks):
 def test_tiny_networks_are_probed_from_games_to_predictions(tmp_path):
     networks = {"v4": tiny(tmp_path, "v4", "basic", 32, 1), "v5": tiny(tmp_path, "v5", "rich", 92, 2)}
     said = []
-    settings = ProbeSettings(positions=250, games=8, simulations=2, at_once=4, folds=3, device="cpu")
+    settings = ProbeSettings(positions=250, games=8, simulations=2, at_once=4, folds=3, device="cpu", threads=1)
     found = measure(networks, settings, lambda *told: said.append(told))
     assert json.loads(json.dumps(found)) == found
     assert found["networks"]["v5"]["layers"] == ["observation", "stem", "block 1", "block 2"]

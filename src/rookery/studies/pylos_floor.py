@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from rookery.arena.evaluator import NetworkEvaluator
 from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.learn.continued import Beginning, Continued, Ended, beginning
@@ -48,11 +47,15 @@ class FloorSettings:
     """of the bootstrap"""
     seed: int = 1
     device: str = "auto"
+    """of the network; trees are searched on a CPU"""
+    threads: int = 0
+    """of a CPU for the network; 0: as many as are fastest"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be measured with."""
         for name in ("positions", "games", "at_once", "resamples"):
             whole_number(f"{name} of the floor", getattr(self, name), 1, 1 << 24)
+        whole_number("threads of the floor", self.threads, 0, 1024)
         whole_number("replays of the floor", self.replays, 2, 1 << 16)
 
 
@@ -112,7 +115,7 @@ def replayed(
     taught: Student, settings: FloorSettings, say: Callable[[int, int], None]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play games, draw positions and replay them: return the network's values [N] and the outcomes [N, K]."""
-    evaluator = NetworkEvaluator(taught.loaded.network, taught.kind, settings.device)
+    evaluator = taught.evaluator(settings.device, settings.threads, settings.at_once)
     selfplay = changed(taught.selfplay, settings.at_once, settings.simulations)
     continued = Continued(taught.game, selfplay, taught.kind, settings.seed)
     total = settings.games + settings.positions * settings.replays

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.arena.networks import misfit, network_file
 from rookery.errors import BadInput
 from rookery.games.game import Game
@@ -13,6 +14,7 @@ from rookery.games.library import load
 from rookery.learn.runs import CONFIG
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.settings import RunSettings, read_settings
+from rookery.learn.threads import fastest_threads
 from rookery.nets.files import Loaded, load_network
 
 Say = Callable[[int, int, str], None]
@@ -31,6 +33,12 @@ class Student:
     def kind(self) -> str:
         """The observation it sees."""
         return self.loaded.about.observation
+
+    def evaluator(self, device: str, threads: int, batch: int) -> NetworkEvaluator:
+        """Let it judge batches of about so many positions; 0 threads: as many of a CPU as are fastest."""
+        if threads == 0 and chosen_device(device).type == "cpu":
+            threads = fastest_threads(self.loaded.config, batch)
+        return NetworkEvaluator(self.loaded.network, self.kind, device, threads=threads or None)
 
 
 def student(place: Path) -> Student:

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from rookery.arena.evaluator import NetworkEvaluator
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.options import whole_number
@@ -84,12 +83,15 @@ class ProbeSettings:
     """of the cross-validation"""
     seed: int = 1
     device: str = "auto"
-    """on which the games are played"""
+    """of the network that plays"""
+    threads: int = 0
+    """of a CPU for the network; 0: as many as are fastest"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be measured with."""
         for name in ("positions", "games", "simulations", "at_once"):
             whole_number(f"{name} of probes", getattr(self, name), 1, 1 << 24)
+        whole_number("threads of probes", self.threads, 0, 1024)
         whole_number("folds of probes", self.folds, 2, 1000)
 
 
@@ -126,7 +128,7 @@ def played_games(students: dict[str, Student], settings: ProbeSettings, say: Say
     game, games = greedy_pylos(), []
     share = -(-settings.games // len(students))
     for number, (name, taught) in enumerate(students.items()):
-        evaluator = NetworkEvaluator(taught.loaded.network, taught.kind, settings.device)
+        evaluator = taught.evaluator(settings.device, settings.threads, settings.at_once)
         selfplay = changed(taught.selfplay, settings.at_once, settings.simulations)
         continued = Continued(game, selfplay, taught.kind, settings.seed + number)
 
