@@ -73,12 +73,12 @@ def test_the_seed_is_right_where_the_score_rises_in_the_blocks_it_names(place, v
 def test_what_the_observation_shows_is_seen_by_no_block():
     measured, verdict = judged(SAID, read([0.99] * 8))
     assert verdict == "no"
-    assert "in the observation already: AUC 0.990 ± 0.020" in measured
+    assert "in the observation already: AUC 0.990 ± 0.028" in measured
 
 
 def test_what_no_layer_shows_is_not_seen():
     measured, verdict = judged(SAID, read(rising(4, high=0.7)))
-    assert (measured, verdict) == ("nowhere clearly: AUC at most 0.700 ± 0.020 (block 3)", "no")
+    assert (measured, verdict) == ("nowhere clearly: AUC at most 0.700 ± 0.028 (block 3)", "no")
 
 
 def test_what_an_untrained_network_shows_as_well_is_left_open():
@@ -107,7 +107,7 @@ def test_v5_is_held_against_v4_where_the_seed_says_six_blocks_are_too_few():
     assert {line["verdict"] for line in against} == {"yes"}
 
 
-@pytest.mark.parametrize(("high", "error", "verdict"), [(0.95, 0.01, "no"), (1.0, 0.01, "yes"), (1.0, 0.03, "open")])
+@pytest.mark.parametrize(("high", "error", "verdict"), [(0.95, 0.01, "no"), (1.0, 0.005, "yes"), (1.0, 0.03, "open")])
 def test_a_deeper_network_sees_more_only_beyond_the_errors(high, error, verdict):
     assert deeper(read(rising(4)), read(rising(4, high=high), errors=[error] * 8))[1] == verdict
 

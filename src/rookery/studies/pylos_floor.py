@@ -31,7 +31,7 @@ DRAWN = 1e-6  # outcomes nearer to 0 are draws; a discount leaves wins far from 
 
 @dataclass(frozen=True)
 class FloorSettings:
-    """How the floor is measured. The defaults take a core some ten minutes a network; a card is faster."""
+    """How the floor is measured. The defaults take a core some twenty minutes for V5; a card is faster."""
 
     positions: int = 256
     """drawn from the games"""

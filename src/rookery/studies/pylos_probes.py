@@ -37,6 +37,7 @@ GAME = "pylos:removal=greedy"
 WAY = 0.9  # of the way to the best score at which a concept counts as seen
 PLAIN = 0.02  # a best score nearer than this to another one is no better
 LEAST = 0.75  # what has a best score below is not seen clearly
+ERRORS = 2.776  # standard errors in half of a 95 % interval, by Student's distribution for five folds
 UNTOLD = ("too few positions to tell", "open")
 
 
@@ -80,7 +81,7 @@ class ProbeSettings:
     at_once: int = 128
     """games side by side"""
     folds: int = 5
-    """of the cross-validation"""
+    """of the cross-validation; intervals in words are made for five"""
     seed: int = 1
     device: str = "auto"
     """of the network that plays"""
@@ -223,7 +224,7 @@ class Reading:
 
     def score_text(self, layer: int) -> str:
         """Write a score with its 95 % interval."""
-        return f"{self.scores[layer]:.3f} ± {1.96 * self.errors[layer]:.3f}"
+        return f"{self.scores[layer]:.3f} ± {ERRORS * self.errors[layer]:.3f}"
 
 
 def reading(found: dict[str, Any], concept: str) -> Reading | None:
@@ -255,7 +256,7 @@ def deeper(shallow: Reading | None, deep: Reading | None) -> tuple[str, str]:
     if shallow is None or deep is None:
         return UNTOLD
     gain = deep.scores[deep.best] - shallow.scores[shallow.best]
-    doubt = 1.96 * math.hypot(shallow.errors[shallow.best], deep.errors[deep.best])
+    doubt = ERRORS * math.hypot(shallow.errors[shallow.best], deep.errors[deep.best])
     verdict = "no" if gain < PLAIN else "yes" if gain > doubt else "open"
     return f"AUC at most {shallow.score_text(shallow.best)} in V4, {deep.score_text(deep.best)} in V5", verdict
 
