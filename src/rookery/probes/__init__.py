@@ -1,0 +1,1 @@
+"""Looking into networks: what can be read from their layers."""
