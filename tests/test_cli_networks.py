@@ -131,6 +131,8 @@ def test_without_a_target_a_network_is_written_here_under_the_runs_name(rookery,
         (["none", "--format", "pth"], "is no run"),
         (["small", "--ledger", "x"], "a network is not in a ledger"),
         (["zoo:none"], "the zoo has no network 'none'"),
+        (["small", "--format", "onnx", "--half"], "single precision only"),
+        (["gomoku", "--half"], "--half is for networks"),
         (["runs/small/checkpoint_00010.pth", "--format", "pth", "--out", "runs/small/checkpoint_00010.pth"], "itself"),
     ],
 )

@@ -47,6 +47,28 @@ def test_what_was_saved_is_loaded(config, suffix, tmp_path):
     assert all(parameter.requires_grad for parameter in loaded.network.parameters())
 
 
+@pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
+def test_half_precision_rounds_every_number_and_takes_less_room(suffix, tmp_path):
+    network = worn(build(SMALL, seed=5))
+    for name, half in (("whole", False), ("half", True)):
+        save_network(tmp_path / f"{name}{suffix}", network, ABOUT, half)
+    sizes = [(tmp_path / f"{name}{suffix}").stat().st_size for name in ("whole", "half")]
+    assert sizes[1] < sizes[0]
+    loaded = load_network(tmp_path / f"half{suffix}").network.state_dict()
+    for name, tensor in network.state_dict().items():
+        assert loaded[name].dtype == tensor.dtype
+        assert torch.equal(loaded[name], tensor.half().to(tensor.dtype) if tensor.is_floating_point() else tensor)
+
+
+def test_numbers_too_large_for_half_precision_are_refused(tmp_path):
+    network = build(SMALL)
+    with torch.no_grad():
+        network.value_fc2.bias.fill_(1e5)
+    with pytest.raises(BadInput, match=r"value_fc2\.bias has numbers beyond 65504"):
+        save_network(tmp_path / "a.pth", network, ABOUT, half=True)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_loaded_network_can_be_trained(tmp_path):
     save_network(tmp_path / "a.pth", build(SMALL), ABOUT)
     network = load_network(tmp_path / "a.pth").network.train()

@@ -181,6 +181,7 @@ def export(
             help="written whole or not at all; a folder takes a file for each game. A network goes here unless named",
         ),
     ] = None,
+    half: Annotated[bool, Option("--half", help="networks: numbers of half precision, half the size")] = False,
     ledger: LedgerOption = None,
 ) -> None:
     """Write the games of the ledger, or a network, for other programs and for people.
@@ -193,14 +194,16 @@ def export(
 
     rookery export pylos_v5 --format onnx --out pylos_v5.onnx
 
-    rookery export runs/pylos_v5/checkpoint_50000.pth --out small.safetensors
+    rookery export runs/pylos_v5/checkpoint_50000.pth --out small.safetensors --half
     """
     from rookery.cli.zoo import export_weights, names_network
 
     if form in NETWORK_FORMATS or (form is None and names_network(what)):
         if ledger is not None:
             raise BadInput(f"--ledger {ledger}: a network is not in a ledger; {what} was taken for one")
-        export_weights(what, form.value if form else None, output)
+        export_weights(what, form.value if form else None, output, half)
+    elif half:
+        raise BadInput(f"--half is for networks; {what} was taken for a game")
     else:
         export_games(what, form or ExportFormat.text, output, ledger)
 

@@ -115,7 +115,7 @@ def weights_file(text: str) -> tuple[Path, str]:
     return run.best, run.folder.resolve().name
 
 
-def export_weights(text: str, form: str | None, output: Path | None) -> None:
+def export_weights(text: str, form: str | None, output: Path | None, half: bool) -> None:
     """Write a network for other programs."""
     from rookery.nets.export import ENDINGS, export_network
     from rookery.nets.files import load_network
@@ -132,6 +132,6 @@ def export_weights(text: str, form: str | None, output: Path | None) -> None:
     if target.exists() and target.samefile(source):
         raise BadInput(f"--out {str(target)!r} is the network itself")
     loaded = load_network(source)
-    export_network(target, loaded.network, loaded.about)
+    export_network(target, loaded.network, loaded.about, half)
     err.print(f"{source} written, {loaded.about.step:,} games", style="dim", markup=False, soft_wrap=True)
     out.print(str(target), markup=False, soft_wrap=True)

@@ -25,14 +25,17 @@ OPSET, IR_VERSION = 17, 8  # old enough for programs of recent years, new enough
 ENDINGS = (*SUFFIXES, ".onnx")
 
 
-def export_network(path: str | Path, network: Network, about: About) -> None:
-    """Write a network for other programs, by the file's ending: .safetensors, .onnx, or .pth."""
+def export_network(path: str | Path, network: Network, about: About, half: bool = False) -> None:
+    """Write a network for other programs, by the file's ending: .safetensors, .onnx, or .pth; the first and last may
+    have numbers of half precision."""
     if Path(path).suffix not in ENDINGS:
         raise BadInput(f"{str(path)!r}: a network is exported to a file that ends in {' or '.join(ENDINGS)}")
-    if Path(path).suffix == ".onnx":
-        write_whole(path, onnx_bytes(network, about))
+    if Path(path).suffix != ".onnx":
+        save_network(path, network, about, half)
+    elif half:
+        raise BadInput(f"{str(path)!r}: ONNX is written in single precision only")
     else:
-        save_network(path, network, about)
+        write_whole(path, onnx_bytes(network, about))
 
 
 def onnx_bytes(network: Network, about: About) -> bytes:

@@ -64,26 +64,38 @@ class Loaded:
 # ---- writing -------------------------------------------------------------------------------------
 
 
-def save_network(path: str | Path, network: Network, about: About) -> None:
+def save_network(path: str | Path, network: Network, about: About, half: bool = False) -> None:
     """Write a network into a .pth or .safetensors, by the file's ending; the file is there whole or not at all.
 
-    A disk that is full or may not be written raises an OSError with the file's name.
+    With `half` its numbers are rounded to half precision. A disk that is full or may not be written raises an OSError
+    with the file's name.
     """
     if Path(path).suffix not in SUFFIXES:
         raise BadInput(f"{str(path)!r}: a network is written to a file that ends in {' or '.join(SUFFIXES)}")
     write = safetensors_bytes if Path(path).suffix == ".safetensors" else pth_bytes
-    write_whole(path, write(network, about))
+    write_whole(path, write(network, about, half))
 
 
-def weights_of(network: Network) -> dict[str, Tensor]:
+def weights_of(network: Network, half: bool = False) -> dict[str, Tensor]:
     """Copy the weights of a network to the CPU."""
-    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in network.state_dict().items()}
+    copied = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in network.state_dict().items()}
+    return {name: halved(name, tensor) for name, tensor in copied.items()} if half else copied
 
 
-def pth_bytes(network: Network, about: About) -> bytes:
+def halved(name: str, tensor: Tensor) -> Tensor:
+    """Round numbers to half precision; counters stay as they are."""
+    if not tensor.is_floating_point():
+        return tensor
+    found = tensor.half()
+    if not found.isfinite().all():
+        raise BadInput(f"{name} has numbers beyond {torch.finfo(torch.half).max:g}, the largest in half precision")
+    return found
+
+
+def pth_bytes(network: Network, about: About, half: bool = False) -> bytes:
     """Write a network as a file of PyTorch."""
     facts = {"format": FORMAT, "network": network.config.model_dump(mode="json"), "about": about.model_dump()}
-    content = {"model_state_dict": weights_of(network), "step": about.step} | facts
+    content = {"model_state_dict": weights_of(network, half), "step": about.step} | facts
     if isinstance(network.config, ResidualConfig):
         content["model_config"] = original_config(network.config, about)
     whole = io.BytesIO()  # torch.save would not say why a disk refuses what it writes
@@ -97,12 +109,12 @@ def original_config(config: ResidualConfig, about: About) -> dict[str, int | boo
     return sizes | {"policy_hidden": config.policy_hidden, "rich_obs": about.observation == "rich"}
 
 
-def safetensors_bytes(network: Network, about: About) -> bytes:
+def safetensors_bytes(network: Network, about: About, half: bool = False) -> bytes:
     """Write a network as safetensors."""
     from safetensors.torch import save
 
     facts = {"format": FORMAT, "network": network.config.model_dump(mode="json"), "about": about.model_dump()}
-    content: bytes = save(weights_of(network), metadata={"format": "pt", "rookery": json.dumps(facts)})
+    content: bytes = save(weights_of(network, half), metadata={"format": "pt", "rookery": json.dumps(facts)})
     return content
 
 
