@@ -31,8 +31,8 @@ def judged_by(folded: Folded) -> Judge:
     """Let a network judge."""
 
     def judge(observations: Tensor, logits: Tensor, values: Tensor) -> None:
-        answers = folded(observations)
-        logits.copy_(answers[0])
+        answers = folded.answers(observations)
+        logits.copy_(answers[0])  # and turned into single precision on the way
         values.copy_(answers[1])
 
     return judge

@@ -96,6 +96,11 @@ class Folded:
 
     def __call__(self, observations: Tensor) -> Answers:
         """Judge N positions: observations [N, O] of any float type to logits [N, A] and values [N], float32."""
+        logits, values = self.answers(observations)
+        return logits.float(), values
+
+    def answers(self, observations: Tensor) -> Answers:
+        """Judge N positions; the logits come in the numbers that are computed with."""
         raise NotImplementedError
 
     def relu(self, name: str, x: Tensor) -> Tensor:
@@ -131,12 +136,12 @@ class FoldedPerceptron(Folded):
         self.depth = len(hidden)
         return named(**hidden, policy=plain(network.policy_head), value=widened(network.value_head))
 
-    def __call__(self, observations: Tensor) -> Answers:
-        """Judge N positions."""
+    def answers(self, observations: Tensor) -> Answers:
+        """Judge N positions; the logits come in the numbers that are computed with."""
         x = observations.to(self.dtype)
         for n in range(self.depth):
             x = self.relu(f"hidden{n}", x)
-        return self.linear("policy", x).float(), self.value(x)
+        return self.linear("policy", x), self.value(x)
 
 
 class FoldedResidual(Folded):
@@ -176,15 +181,15 @@ class FoldedResidual(Folded):
         bias = bias - turn @ scaled + torch.where(dead, shift.relu(), 0.0) @ weight
         return {"low": low, "high": high, "first.weight": scaled, "first.bias": bias, "second": plain(block.fc2)[0]}
 
-    def __call__(self, observations: Tensor) -> Answers:
-        """Judge N positions."""
+    def answers(self, observations: Tensor) -> Answers:
+        """Judge N positions; the logits come in the numbers that are computed with."""
         x = self.relu("stem", observations.to(self.dtype))
         for n in range(self.config.blocks):
             inner = self.relu(f"{n}.first", x.clamp(self.weights[f"{n}.low"], self.weights[f"{n}.high"]))
             x.addmm_(inner, self.weights[f"{n}.second"])
         heads = self.relu("heads", x)
         policy, value = heads[:, : self.config.policy_hidden], heads[:, self.config.policy_hidden :]
-        return self.linear("policy", policy).float(), self.value(value)
+        return self.linear("policy", policy), self.value(value)
 
 
 class FoldedTower(Folded):
@@ -214,8 +219,8 @@ class FoldedTower(Folded):
         weight = self.weights[f"{name}.weight"]
         return functional.conv2d(x, weight, self.weights[f"{name}.bias"], padding=weight.shape[-1] // 2)
 
-    def __call__(self, observations: Tensor) -> Answers:
-        """Judge N positions."""
+    def answers(self, observations: Tensor) -> Answers:
+        """Judge N positions; the logits come in the numbers that are computed with."""
         config = self.config
         x = observations.to(self.dtype).view(-1, config.planes, config.rows, config.cols)
         x = self.convolve("stem", laid_out(x)).relu_()
@@ -226,7 +231,7 @@ class FoldedTower(Folded):
         pooled = torch.cat((x.mean((2, 3)), x.amax((2, 3))), 1)
         if config.extra_actions:
             logits = torch.cat((logits, self.linear("extra", pooled)), 1)
-        return logits.float(), self.value(self.relu("hidden", pooled))
+        return logits, self.value(self.relu("hidden", pooled))
 
 
 def folded_convolution(layer: nn.Conv2d, norm: nn.Module) -> tuple[Tensor, Tensor]:
