@@ -1,0 +1,488 @@
+"""The report of the Pylos study: Markdown and figures, written from what the stages have left in its folder.
+
+What is missing is named, and the rest is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rookery.learn.files import write_whole
+from rookery.learn.runs import Run
+from rookery.learn.summaries import read_progress
+from rookery.studies import pylos_answers as answers
+from rookery.studies import pylos_figures as figures
+from rookery.studies.intervals import Estimate, difference, mean_estimate, shown
+from rookery.studies.pylos import STAGES, Study, differences
+from rookery.studies.pylos_answers import Answer, Groups
+from rookery.studies.pylos_curves import (
+    DECISIVE,
+    DRAWS,
+    PLIES,
+    POLICY,
+    SECONDS,
+    VALUE,
+    Curve,
+    read_curves,
+    seconds_at,
+)
+from rookery.studies.pylos_plan import ABLATIONS, CURES, LADDER
+
+REPORT, REMARKS = "report.md", "remarks.md"
+KEYS = (VALUE, POLICY, DECISIVE, DRAWS, PLIES, SECONDS)
+OTHER_TARGETS = ("v5-discount", "v5-root", "best")
+"""their value loss is that of other targets, not to be compared"""
+
+
+class Findings:
+    """All that is known in the folder of a study."""
+
+    def __init__(self, study: Study):
+        self.study = study
+        self.ratings, self.exact, self.empty, self.floor, self.probes = (
+            study.result(stage) for stage in ("rate", "judge", "empty", "floor", "probe")
+        )
+
+    @cached_property
+    def runs(self) -> dict[str, Run]:
+        """The runs that have a network."""
+        return self.study.there()
+
+    @cached_property
+    def curves(self) -> dict[str, dict[str, Curve]]:
+        """Figures of each run."""
+        return {name: read_curves(run.folder, KEYS) for name, run in self.runs.items()}
+
+    @property
+    def ladder(self) -> dict[str, dict[str, Curve]]:
+        """Figures of the runs of the ladder."""
+        return {name: self.curves[name] for name in LADDER if name in self.curves}
+
+    @cached_property
+    def seeds(self) -> dict[str, list[str]]:
+        """Names of the runs of each ablation."""
+        found: dict[str, list[str]] = {}
+        for planned in self.study.plan:
+            if planned.ablation and planned.name in self.runs:
+                found.setdefault(planned.ablation, []).append(planned.name)
+        return found
+
+    def at_end(self, name: str, key: str) -> Estimate | None:
+        """Return a figure at the end of a run."""
+        return self.curves[name][key].at_end() if name in self.curves else None
+
+    def groups(self, key: str) -> dict[str, list[float]]:
+        """Return a figure at the end of each seed of each ablation."""
+        found = {}
+        for ablation, names in self.seeds.items():
+            ends = [self.curves[name][key].at_end() for name in names]
+            found[ablation] = [end.mean for end in ends if end is not None]
+        return {name: values for name, values in found.items() if values}
+
+    def contest(self, name: str) -> dict[str, Any]:
+        """Return a contest; empty if nothing was rated."""
+        contests: dict[str, Any] = (self.ratings or {}).get("contests", {})
+        found: dict[str, Any] = contests.get(name, {})
+        return found
+
+    def last_elo(self, run: str, contest: str = "greedy") -> Mapping[str, Any] | None:
+        """Return the rating of a run's last network."""
+        rows = [row for row in self.contest(contest).get("checkpoints", []) if row["run"] == run]
+        return max(rows, key=lambda row: row["step"]) if rows else None
+
+    def elo_groups(self) -> dict[str, list[float]]:
+        """Return the rating of each seed of each ablation."""
+        found = {name: [self.last_elo(run) for run in runs] for name, runs in self.seeds.items()}
+        values = {name: [float(row["elo"]) for row in rows if row] for name, rows in found.items()}
+        return {name: elos for name, elos in values.items() if elos}
+
+    def rating_rows(self, run: str) -> list[dict[str, Any]]:
+        """Return the ratings of a run's checkpoints, with the seconds it took to get there."""
+        rows = [row for row in self.contest("greedy").get("checkpoints", []) if row["run"] == run]
+        timed = self.curves.get(run, {}).get(SECONDS, Curve(()))
+        return [row | {"seconds": seconds_at(timed, row["step"])} for row in sorted(rows, key=lambda row: row["step"])]
+
+
+# ---- answers -------------------------------------------------------------------------------------
+
+
+def all_answers(found: Findings) -> list[Answer]:
+    """Answer the questions one by one."""
+    ladder = found.ladder
+    first = {name: curves[VALUE].first() for name, curves in ladder.items() if name != "best"}
+    given = [
+        answers.target_answer(
+            *(found.at_end("v5", key) for key in (VALUE, DECISIVE, DRAWS)), games=games_of(ladder, "v5")
+        ),
+        answers.cause_answer(found.groups(VALUE), found.elo_groups()),
+        answers.start_answer(first),
+    ]
+    for name in ("v5", "v4"):
+        curve = ladder[name][VALUE] if name in ladder else Curve(())
+        given.append(
+            answers.reached_answer(
+                name, curve.near(answers.BY[name]), curve.falls_to(answers.REACHED), games_of(ladder, name)
+            )
+        )
+    given += [answers.plateau_answer(name, found.at_end(name, VALUE)) for name in ("v3", "v4")]
+    given += [
+        answers.floor_answer((found.floor or {}).get("networks", {})),
+        answers.order_answer(found.contest("greedy").get("head_to_head", [])),
+        answers.cure_answer(found.groups(DRAWS), found.elo_groups(), CURES),
+        answers.empty_answer((found.empty or {}).get("networks", {})),
+    ]
+    return given + [
+        Answer(f"{line['blocks']}: {line['concept']}?", line["said"], line["measured"], line["verdict"])
+        for line in (found.probes or {}).get("predictions", [])
+    ]
+
+
+def games_of(ladder: Mapping[str, Mapping[str, Curve]], name: str) -> int:
+    """Return the games of a run; 0 if it is not there."""
+    return ladder[name][VALUE].last if name in ladder else 0
+
+
+# ---- sections ------------------------------------------------------------------------------------
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Lay out a table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(str(cell).replace("|", "/") for cell in line) + " |" for line in lines] + [""]
+
+
+def missing(found: Findings) -> list[str]:
+    """Say what the study lacks."""
+    absent = [planned.name for planned in found.study.plan if planned.name not in found.runs]
+    lines = [f"Not trained: {', '.join(absent)}."] if absent else []
+    for name, run in found.runs.items():
+        progress = read_progress(run.folder) or {}
+        if progress.get("status") != "complete":
+            lines.append(f"{name} was stopped after {progress.get('current_game', 0):,} games.")
+    results = {"rate": found.ratings, "judge": found.exact, "empty": found.empty} | {
+        "floor": found.floor, "probe": found.probes,
+    }  # fmt: skip
+    lacking = [stage for stage, result in results.items() if result is None]
+    return lines + ([f"Stages not done: {', '.join(lacking)}."] if lacking else [])
+
+
+def summary_section(found: Findings) -> Iterator[str]:
+    """Give the answers first."""
+    yield "# The Pylos study"
+    yield ""
+    lacking = missing(found)
+    if lacking:
+        yield "**This study is not complete.** " + " ".join(lacking)
+        yield ""
+    yield "Intervals are for 95 %. A verdict is yes or no only where the whole interval lies on one side; else it is open."
+    yield ""
+    yield "## Answers"
+    yield ""
+    yield from table(
+        ("question", "what was said", "what was measured", "verdict"),
+        [(each.question, each.said, each.measured, f"**{each.verdict}**") for each in all_answers(found)],
+    )
+
+
+def ladder_section(found: Findings) -> Iterator[str]:
+    """Show the curves of the ladder."""
+    yield "## Losses of the ladder"
+    yield ""
+    yield "Means over the last tenth of each run's games, one run each; intervals from up to ten blocks of that part, so they say how much a"
+    yield "figure wavers within the run. The value loss of `best` is that of discounted, mixed targets and cannot be compared."
+    yield ""
+    rows = []
+    for name, curves in found.ladder.items():
+        ends = {key: curves[key].at_end() for key in KEYS}
+        rows.append(
+            (
+                name, f"{curves[VALUE].last:,}", shown(ends[VALUE]), shown(ends[DECISIVE]), shown(ends[POLICY]),
+                shown(ends[DRAWS], 1, 0.01), shown(ends[PLIES], 1),
+                f"{curves[SECONDS].points[-1].value:,.0f}" if curves[SECONDS].points else "-",
+            )
+        )  # fmt: skip
+    head = ("run", "games", "value loss", "of decisive games", "policy loss", "draws, %", "plies", "seconds")
+    yield from table(head, rows)
+    yield "![losses of the ladder](losses.png)"
+    yield ""
+
+
+def ratings_section(found: Findings) -> Iterator[str]:
+    """Show strength."""
+    yield "## Strength"
+    yield ""
+    for name, title in (("greedy", "The game that V3 to V5 were taught"), ("official", "The official game")):
+        contest = found.contest(name)
+        if contest:
+            yield from contest_lines(found, name, title, contest)
+    if not found.ratings:
+        yield "Nothing was rated."
+        yield ""
+
+
+def contest_lines(found: Findings, name: str, title: str, contest: Mapping[str, Any]) -> Iterator[str]:
+    """Show one contest."""
+    fitted = contest["fit"]
+    yield f"### {title} (`{contest['game']}`)"
+    yield ""
+    yield (
+        f"{fitted['games']:,} games, {contest['simulations']} simulations a move, openings {contest['openings']} in pairs with the "
+        f"seats swapped, seed {contest['seed']}. Beginning is worth {fitted['advantage']:+.0f} Elo (error "
+        f"{fitted['advantage_error']:.0f}); equal players draw {100 * fitted['draws']:.1f} %. Intervals are for the distance "
+        "from `random`, which is 0."
+    )
+    yield ""
+    last = [(run, found.last_elo(run, name)) for run in LADDER]
+    rows = [(f"{run}, {row['step']:,} games", *elo_cells(row)) for run, row in last if row]
+    for reference, row in contest["references"].items():
+        rows.append((reference, *elo_cells({"interval": [row["low"], row["high"]]} | row)))
+    yield from table(("player", "Elo", "interval", "rating games"), rows)
+    if name == "greedy":
+        yield "![rating by games and by seconds](ratings.png)"
+        yield ""
+    matches = [
+        (
+            match["first"], match["second"], match["games"], f"{100 * match['score']:.1f} %",
+            f"{match['wins']} / {match['draws']} / {match['losses']}", answers.elo_text(match),
+        )
+        for match in contest["head_to_head"]
+    ]  # fmt: skip
+    yield from table(("first", "second", "games", "score", "won / drawn / lost", "Elo difference"), matches)
+
+
+def elo_cells(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the cells of a rating."""
+    low, high = row["interval"]
+    return f"{row['elo']:.0f}", f"{low:.0f} .. {high:.0f}" if low < high else "pinned", f"{row['games']:,}"
+
+
+def ablation_section(found: Findings) -> Iterator[str]:
+    """Show the ablations: means over seeds."""
+    yield "## Ablations"
+    yield ""
+    if not found.seeds:
+        yield "No ablation was trained."
+        yield ""
+        return
+    yield "Means over seeds at the end of each run, with t intervals. Value losses of v5-discount and v5-root are of other targets."
+    yield ""
+    groups = {key: found.groups(key) for key in (VALUE, DECISIVE, POLICY, DRAWS)}
+    elos, meanings = found.elo_groups(), {each.name: each.meaning for each in ABLATIONS}
+    rows = []
+    for name, runs in found.seeds.items():
+        cells = [seed_cell(groups[key], name, digits, unit) for key, digits, unit in (
+            (VALUE, 3, 1.0), (DECISIVE, 3, 1.0), (POLICY, 3, 1.0), (DRAWS, 1, 0.01),
+        )]  # fmt: skip
+        rows.append((name, meanings.get(name, ""), len(runs), *cells, seed_cell(elos, name, 0, 1.0)))
+    head = ("ablation", "what it is", "seeds", "value loss", "of decisive games", "policy loss", "draws, %", "Elo")
+    yield from table(head, rows)
+    yield from effect_lines(groups[VALUE], groups[DECISIVE], elos)
+    yield "![ablations](ablations.png)"
+    yield ""
+
+
+def seed_cell(groups: Groups, name: str, digits: int, unit: float) -> str:
+    """Write the mean over seeds."""
+    values = groups.get(name)
+    return shown(mean_estimate(values), digits, unit) if values else "-"
+
+
+def effect_lines(value: Groups, decisive: Groups, elos: Groups) -> Iterator[str]:
+    """Show what depth and observation do, each averaged over the other."""
+    rows = []
+    tables = (("value loss", value, 3), ("of decisive games", decisive, 3), ("Elo", elos, 0))
+    for title, groups, digits in tables:
+        found = answers.effects(groups)
+        rows += [(title, name, shown(estimate, digits)) for name, estimate in found.items()]
+    if rows:
+        yield "Depth here is all that V5 changes but the observation: blocks, heads, learning rate, clipping, replay."
+        yield ""
+        yield from table(("figure", "effect of", "difference"), rows)
+    rows = [
+        (name, shown(difference(decisive[name], decisive["v5"])), shown(difference(elos[name], elos["v5"]), 0))
+        for name in CURES
+        if decisive.get(name) and decisive.get("v5") and elos.get(name) and elos.get("v5")
+    ]
+    if rows:
+        yield from table(("against V5 as it is", "value loss of decisive games", "Elo"), rows)
+
+
+def exact_section(found: Findings) -> Iterator[str]:
+    """Show how networks judge positions with exact values."""
+    yield "## Positions with exact values"
+    yield ""
+    if not found.exact:
+        yield "The stage judge was not done."
+        yield ""
+        return
+    for game, sample in found.exact["samples"].items():
+        yield f"### {game.capitalize()} game (`{sample['game']}`)"
+        yield ""
+        yield (
+            f"{sample['positions']:,} positions of random games, {sample['draws']:,} of them draws; {sample['unsolved']:,} more "
+            f"were passed over, since they were not solved within {sample['most_positions']:,} positions; seed "
+            f"{sample['seed']}. Signs are judged where the exact value is a win or a loss; searches have "
+            f"{found.exact['simulations']} simulations. Wilson intervals."
+        )
+        yield ""
+        rows = []
+        for name, judged in found.exact["networks"].items():
+            for row in [*judged[game]["by_left"], judged[game]["all"]]:
+                cells = [share_cell(row[key]) for key in ("signs", "search_signs", "moves", "search_moves")]
+                errors = [f"{row[key]:.3f}" for key in ("error", "search_error")]
+                rows.append((name, row["left"], row["positions"], cells[0], errors[0], cells[1], errors[1], *cells[2:]))
+        head = (
+            "network", "spheres left", "positions", "right sign, %", "mean error", "after search, %", "mean error",
+            "policy keeps value, %", "search keeps value, %",
+        )  # fmt: skip
+        yield from table(head, rows)
+        yield f"![exact values, {game} game](exact-{game}.png)"
+        yield ""
+
+
+def share_cell(facts: Mapping[str, Any]) -> str:
+    """Write a share in per cent with its interval."""
+    if not facts["count"]:
+        return "-"
+    return shown(Estimate(facts["mean"], facts["low"], facts["high"], facts["count"]), 1, 0.01)
+
+
+def empty_section(found: Findings) -> Iterator[str]:
+    """Show what is thought of the empty board."""
+    yield "## The empty board"
+    yield ""
+    networks = (found.empty or {}).get("networks", {})
+    if not networks:
+        yield "The stage empty was not done."
+        yield ""
+    for name, board in networks.items():
+        yield f"`{name}`, `{board['game']}`, values for the player who begins. Theory says that the second player wins."
+        yield ""
+        rows = [("network alone", f"{board['network']:+.3f}", "-")]
+        for search in board["searches"]:
+            line = " ".join(search["line"])
+            rows.append((f"{search['simulations']:,} simulations", f"{search['value']:+.3f}", line))
+        yield from table(("", "value", "principal line"), rows)
+
+
+def floor_section(found: Findings) -> Iterator[str]:
+    """Show the irreducible loss."""
+    yield "## The irreducible value loss"
+    yield ""
+    networks = (found.floor or {}).get("networks", {})
+    if not networks:
+        yield "The stage floor was not done."
+        yield ""
+        return
+    yield "Positions of self-play games were played to the end again and again by the same network with the settings of self-play; the"
+    yield "variance of the outcome is the least value loss on such games. Intervals by bootstrap over positions."
+    yield ""
+    rows = [
+        (
+            name, f"{each['positions']:,}", f"{each['replays']:,}", interval_cell(each["floor"], each["interval"]),
+            interval_cell(each["value_loss"], each["value_loss_interval"]), f"{100 * each['draws']:.1f} %",
+        )
+        for name, each in networks.items()
+    ]  # fmt: skip
+    yield from table(("network", "positions", "replays each", "floor", "its own value loss there", "draws"), rows)
+
+
+def interval_cell(value: float, ends: Sequence[float]) -> str:
+    """Write a number with its interval."""
+    return f"{value:.3f} ({ends[0]:.3f} .. {ends[1]:.3f})"
+
+
+def probes_section(found: Findings) -> Iterator[str]:
+    """Show what each block sees."""
+    yield "## What each block sees"
+    yield ""
+    if not found.probes:
+        yield "The stage probe was not done."
+        yield ""
+        return
+    yield "![probes](probes.png)"
+    yield ""
+    for name, each in found.probes["networks"].items():
+        yield f"### {name}"
+        yield ""
+        rows = []
+        for layer, scores, plain in zip(each["layers"], each["scores"], each["untrained"], strict=True):
+            rows.append((layer, *(f"{number(a)} ({number(b)})" for a, b in zip(scores, plain, strict=True))))
+        yield "Score of a linear probe, in brackets that on a network of the same shape that was never trained."
+        yield ""
+        yield from table(("layer", *each["concepts"]), rows)
+    settings = found.probes.get("settings", {})
+    yield "Settings: " + ", ".join(f"{key} {value}" for key, value in settings.items()) + "."
+    yield ""
+
+
+def number(value: float | None) -> str:
+    """Write a score; a dash where there is none."""
+    return "-" if value is None else f"{value:.3f}"
+
+
+def circumstances_section(found: Findings) -> Iterator[str]:
+    """Say how all of it came about."""
+    yield "## How it was done"
+    yield ""
+    notes = found.study.notes()
+    for stage in STAGES[:-1]:
+        facts = notes.get(stage)
+        if facts:
+            machine = ", ".join(f"{key} {value}" for key, value in facts["machine"].items())
+            yield f"- {stage}: `{facts['command']}`, {facts['date']}; {machine}"
+        else:
+            yield f"- {stage}: not done by this command in this folder"
+    yield ""
+    rows = []
+    for planned in found.study.plan:
+        if planned.name in found.runs:
+            run = found.runs[planned.name]
+            others = differences(run, planned.settings().model_dump(mode="json"))
+            rows.append((planned.name, "; ".join(others) or "as planned"))
+    if rows:
+        yield from table(("run", "settings that differ from the plan"), rows)
+    remarks = found.study.folder / REMARKS
+    if remarks.is_file():
+        yield "## Remarks"
+        yield ""
+        yield remarks.read_text(encoding="utf-8").strip()
+        yield ""
+
+
+def draw_all(found: Findings, folder: Path) -> None:
+    """Draw all figures for which there is something to draw."""
+    if found.ladder:
+        figures.draw_losses(found.ladder, folder / "losses.png")
+    if found.seeds:
+        groups = {name: [found.curves[run] for run in runs] for name, runs in found.seeds.items()}
+        figures.draw_ablations(groups, folder / "ablations.png")
+    contest = found.contest("greedy")
+    if contest:
+        rows = {run: rows for run in LADDER if (rows := found.rating_rows(run))}
+        figures.draw_ratings(rows, contest["references"], folder / "ratings.png")
+    if found.exact:
+        for game in found.exact["samples"]:
+            figures.draw_exact(found.exact["networks"], game, folder / f"exact-{game}.png")
+    if found.probes:
+        figures.draw_probes(found.probes["networks"], folder / "probes.png")
+
+
+SECTIONS = (
+    summary_section, ladder_section, ratings_section, ablation_section, exact_section, empty_section, floor_section,
+    probes_section, circumstances_section,
+)  # fmt: skip
+
+
+def write_report(study: Study) -> Path:
+    """Write the report and its figures; return where it is."""
+    found = Findings(study)
+    study.folder.mkdir(parents=True, exist_ok=True)
+    draw_all(found, study.folder)
+    lines = [line for section in SECTIONS for line in section(found)]
+    path = study.folder / REPORT
+    write_whole(path, ("\n".join(lines).rstrip() + "\n").encode())
+    return path
