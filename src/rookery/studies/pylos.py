@@ -21,6 +21,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -221,12 +222,8 @@ def floor_inputs(study: Study) -> dict[str, Any]:
 
 def floor(study: Study, say: Say) -> dict[str, Any]:
     """Estimate the least value loss from outcomes of the same positions."""
-    try:
-        from rookery.studies import pylos_floor
-    except ImportError:
-        raise BadInput("the stage floor is missing: there is no rookery.studies.pylos_floor") from None
-    settings = pylos_floor.FloorSettings(**study.sizes.floor)
-    found: dict[str, Any] = pylos_floor.measure(study.networks("v5", "best"), settings, say)
+    part = stage_module("floor", "pylos_floor")
+    found: dict[str, Any] = part.measure(study.networks("v5", "best"), part.FloorSettings(**study.sizes.floor), say)
     return found
 
 
@@ -237,13 +234,19 @@ def probe_inputs(study: Study) -> dict[str, Any]:
 
 def probe(study: Study, say: Say) -> dict[str, Any]:
     """Probe every block for what the rules say of a position."""
-    try:
-        from rookery.studies import pylos_probes
-    except ImportError:
-        raise BadInput("the stage probe is missing: there is no rookery.studies.pylos_probes") from None
-    settings = pylos_probes.ProbeSettings(**study.sizes.probe)
-    found: dict[str, Any] = pylos_probes.measure(study.networks("v4", "v5", "best"), settings, say)
+    part = stage_module("probe", "pylos_probes")
+    found: dict[str, Any] = part.measure(
+        study.networks("v4", "v5", "best"), part.ProbeSettings(**study.sizes.probe), say
+    )
     return found
+
+
+def stage_module(stage: str, name: str) -> Any:
+    """Import what does a stage; it may need packages that are not there."""
+    try:
+        return import_module(f"rookery.studies.{name}")
+    except ImportError as error:
+        raise BadInput(f"the stage {stage} cannot be done here: {error}") from None
 
 
 INPUTS: dict[str, Callable[[Study], dict[str, Any]]] = {

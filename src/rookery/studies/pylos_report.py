@@ -6,143 +6,21 @@ What is missing is named, and the rest is shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rookery.learn.files import write_whole
-from rookery.learn.runs import Run
 from rookery.learn.summaries import read_progress
 from rookery.studies import pylos_answers as answers
 from rookery.studies import pylos_figures as figures
 from rookery.studies.intervals import Estimate, difference, mean_estimate, shown
 from rookery.studies.pylos import STAGES, Study, differences
-from rookery.studies.pylos_answers import Answer, Groups
-from rookery.studies.pylos_curves import (
-    DECISIVE,
-    DRAWS,
-    PLIES,
-    POLICY,
-    SECONDS,
-    VALUE,
-    Curve,
-    read_curves,
-    seconds_at,
-)
+from rookery.studies.pylos_answers import Groups
+from rookery.studies.pylos_curves import DECISIVE, DRAWS, PLIES, POLICY, SECONDS, VALUE
+from rookery.studies.pylos_findings import KEYS, Findings, all_answers
 from rookery.studies.pylos_plan import ABLATIONS, CURES, LADDER
 
 REPORT, REMARKS = "report.md", "remarks.md"
-KEYS = (VALUE, POLICY, DECISIVE, DRAWS, PLIES, SECONDS)
-OTHER_TARGETS = ("v5-discount", "v5-root", "best")
-"""their value loss is that of other targets, not to be compared"""
-
-
-class Findings:
-    """All that is known in the folder of a study."""
-
-    def __init__(self, study: Study):
-        self.study = study
-        self.ratings, self.exact, self.empty, self.floor, self.probes = (
-            study.result(stage) for stage in ("rate", "judge", "empty", "floor", "probe")
-        )
-
-    @cached_property
-    def runs(self) -> dict[str, Run]:
-        """The runs that have a network."""
-        return self.study.there()
-
-    @cached_property
-    def curves(self) -> dict[str, dict[str, Curve]]:
-        """Figures of each run."""
-        return {name: read_curves(run.folder, KEYS) for name, run in self.runs.items()}
-
-    @property
-    def ladder(self) -> dict[str, dict[str, Curve]]:
-        """Figures of the runs of the ladder."""
-        return {name: self.curves[name] for name in LADDER if name in self.curves}
-
-    @cached_property
-    def seeds(self) -> dict[str, list[str]]:
-        """Names of the runs of each ablation."""
-        found: dict[str, list[str]] = {}
-        for planned in self.study.plan:
-            if planned.ablation and planned.name in self.runs:
-                found.setdefault(planned.ablation, []).append(planned.name)
-        return found
-
-    def at_end(self, name: str, key: str) -> Estimate | None:
-        """Return a figure at the end of a run."""
-        return self.curves[name][key].at_end() if name in self.curves else None
-
-    def groups(self, key: str) -> dict[str, list[float]]:
-        """Return a figure at the end of each seed of each ablation."""
-        found = {}
-        for ablation, names in self.seeds.items():
-            ends = [self.curves[name][key].at_end() for name in names]
-            found[ablation] = [end.mean for end in ends if end is not None]
-        return {name: values for name, values in found.items() if values}
-
-    def contest(self, name: str) -> dict[str, Any]:
-        """Return a contest; empty if nothing was rated."""
-        contests: dict[str, Any] = (self.ratings or {}).get("contests", {})
-        found: dict[str, Any] = contests.get(name, {})
-        return found
-
-    def last_elo(self, run: str, contest: str = "greedy") -> Mapping[str, Any] | None:
-        """Return the rating of a run's last network."""
-        rows = [row for row in self.contest(contest).get("checkpoints", []) if row["run"] == run]
-        return max(rows, key=lambda row: row["step"]) if rows else None
-
-    def elo_groups(self) -> dict[str, list[float]]:
-        """Return the rating of each seed of each ablation."""
-        found = {name: [self.last_elo(run) for run in runs] for name, runs in self.seeds.items()}
-        values = {name: [float(row["elo"]) for row in rows if row] for name, rows in found.items()}
-        return {name: elos for name, elos in values.items() if elos}
-
-    def rating_rows(self, run: str) -> list[dict[str, Any]]:
-        """Return the ratings of a run's checkpoints, with the seconds it took to get there."""
-        rows = [row for row in self.contest("greedy").get("checkpoints", []) if row["run"] == run]
-        timed = self.curves.get(run, {}).get(SECONDS, Curve(()))
-        return [row | {"seconds": seconds_at(timed, row["step"])} for row in sorted(rows, key=lambda row: row["step"])]
-
-
-# ---- answers -------------------------------------------------------------------------------------
-
-
-def all_answers(found: Findings) -> list[Answer]:
-    """Answer the questions one by one."""
-    ladder = found.ladder
-    first = {name: curves[VALUE].first() for name, curves in ladder.items() if name != "best"}
-    given = [
-        answers.target_answer(
-            *(found.at_end("v5", key) for key in (VALUE, DECISIVE, DRAWS)), games=games_of(ladder, "v5")
-        ),
-        answers.cause_answer(found.groups(VALUE), found.elo_groups()),
-        answers.start_answer(first),
-    ]
-    for name in ("v5", "v4"):
-        curve = ladder[name][VALUE] if name in ladder else Curve(())
-        given.append(
-            answers.reached_answer(
-                name, curve.near(answers.BY[name]), curve.falls_to(answers.REACHED), games_of(ladder, name)
-            )
-        )
-    given += [answers.plateau_answer(name, found.at_end(name, VALUE)) for name in ("v3", "v4")]
-    given += [
-        answers.floor_answer((found.floor or {}).get("networks", {})),
-        answers.order_answer(found.contest("greedy").get("head_to_head", [])),
-        answers.cure_answer(found.groups(DRAWS), found.elo_groups(), CURES),
-        answers.empty_answer((found.empty or {}).get("networks", {})),
-    ]
-    return given + [
-        Answer(f"{line['blocks']}: {line['concept']}?", line["said"], line["measured"], line["verdict"])
-        for line in (found.probes or {}).get("predictions", [])
-    ]
-
-
-def games_of(ladder: Mapping[str, Mapping[str, Curve]], name: str) -> int:
-    """Return the games of a run; 0 if it is not there."""
-    return ladder[name][VALUE].last if name in ladder else 0
 
 
 # ---- sections ------------------------------------------------------------------------------------
@@ -177,7 +55,7 @@ def summary_section(found: Findings) -> Iterator[str]:
     if lacking:
         yield "**This study is not complete.** " + " ".join(lacking)
         yield ""
-    yield "Intervals are for 95 %. A verdict is yes or no only where the whole interval lies on one side; else it is open."
+    yield "Intervals are for 95 %. A verdict is yes or no only where the whole interval lies on one side, else open."
     yield ""
     yield "## Answers"
     yield ""
@@ -191,8 +69,11 @@ def ladder_section(found: Findings) -> Iterator[str]:
     """Show the curves of the ladder."""
     yield "## Losses of the ladder"
     yield ""
-    yield "Means over the last tenth of each run's games, one run each; intervals from up to ten blocks of that part, so they say how much a"
-    yield "figure wavers within the run. The value loss of `best` is that of discounted, mixed targets and cannot be compared."
+    yield (
+        "Means over the last tenth of each run's games, one run each; intervals from up to ten blocks of that part, so "
+        "they say how much a figure wavers within the run. The value loss of `best` is that of discounted, mixed "
+        "targets, which cannot be compared with the others."
+    )
     yield ""
     rows = []
     for name, curves in found.ladder.items():
@@ -229,10 +110,10 @@ def contest_lines(found: Findings, name: str, title: str, contest: Mapping[str, 
     yield f"### {title} (`{contest['game']}`)"
     yield ""
     yield (
-        f"{fitted['games']:,} games, {contest['simulations']} simulations a move, openings {contest['openings']} in pairs with the "
-        f"seats swapped, seed {contest['seed']}. Beginning is worth {fitted['advantage']:+.0f} Elo (error "
-        f"{fitted['advantage_error']:.0f}); equal players draw {100 * fitted['draws']:.1f} %. Intervals are for the distance "
-        "from `random`, which is 0."
+        f"{fitted['games']:,} games, {contest['simulations']} simulations a move, openings {contest['openings']} "
+        f"in pairs with the seats swapped, seed {contest['seed']}. Beginning is worth {fitted['advantage']:+.0f} Elo (error "
+        f"{fitted['advantage_error']:.0f}); equal players draw {100 * fitted['draws']:.1f} %. Intervals are for the "
+        "distance from `random`, which is 0."
     )
     yield ""
     last = [(run, found.last_elo(run, name)) for run in LADDER]
@@ -267,7 +148,10 @@ def ablation_section(found: Findings) -> Iterator[str]:
         yield "No ablation was trained."
         yield ""
         return
-    yield "Means over seeds at the end of each run, with t intervals. Value losses of v5-discount and v5-root are of other targets."
+    yield (
+        "Means over seeds at the end of each run, with t intervals. Value losses of v5-discount and v5-root are of "
+        "other targets, which cannot be compared with the rest."
+    )
     yield ""
     groups = {key: found.groups(key) for key in (VALUE, DECISIVE, POLICY, DRAWS)}
     elos, meanings = found.elo_groups(), {each.name: each.meaning for each in ABLATIONS}
@@ -322,8 +206,8 @@ def exact_section(found: Findings) -> Iterator[str]:
         yield f"### {game.capitalize()} game (`{sample['game']}`)"
         yield ""
         yield (
-            f"{sample['positions']:,} positions of random games, {sample['draws']:,} of them draws; {sample['unsolved']:,} more "
-            f"were passed over, since they were not solved within {sample['most_positions']:,} positions; seed "
+            f"{sample['positions']:,} positions of random games, {sample['draws']:,} of them draws; "
+            f"{sample['unsolved']:,} more were passed over, since they were not solved within {sample['most_positions']:,} positions; seed "
             f"{sample['seed']}. Signs are judged where the exact value is a win or a loss; searches have "
             f"{found.exact['simulations']} simulations. Wilson intervals."
         )
@@ -377,8 +261,11 @@ def floor_section(found: Findings) -> Iterator[str]:
         yield "The stage floor was not done."
         yield ""
         return
-    yield "Positions of self-play games were played to the end again and again by the same network with the settings of self-play; the"
-    yield "variance of the outcome is the least value loss on such games. Intervals by bootstrap over positions."
+    yield (
+        "Positions of self-play games were played to the end again and again by the same network with the settings of "
+        "self-play; the variance of the outcome is the least value loss on such games. Intervals by bootstrap over "
+        "positions."
+    )
     yield ""
     rows = [
         (
