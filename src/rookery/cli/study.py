@@ -55,12 +55,13 @@ def pylos(
 
     rookery study pylos --only rate,report --runs v5,best --rating-games 100
     """
+    from rookery.benchmarks.machine import cores
     from rookery.studies.pylos import Sizes, Study, chosen_stages
     from rookery.studies.pylos_plan import chosen_plan, full_plan
 
     stages = chosen_stages(only)
     plan = chosen_plan(full_plan(games, seeds, changes or ()), listed(runs))
-    study = Study(folder, plan, Sizes(rating_games, positions))
+    study = Study(folder, plan, Sizes(rating_games, positions, cores()))
     for stage in stages:
         do_stage(study, stage)
 
@@ -141,13 +142,12 @@ def train(study: Study) -> None:
 
 def rated(study: Study) -> dict[str, Any]:
     """Play both contests and return the ratings."""
-    from rookery.benchmarks.machine import cores
     from rookery.cli.elo import play_contest
     from rookery.studies.pylos_ratings import contest_facts, contests
 
     ladder, ablations = list(study.of_ladder().values()), list(study.of_ablations().values())
     found = {}
-    for name, contest in contests(ladder, ablations, study.sizes.rating_games, cores()).items():
+    for name, contest in contests(ladder, ablations, study.sizes.rating_games, study.sizes.threads).items():
         told(f"rate: {contest.game.label}, {len(contest.entries)} networks, {len(contest.pairings)} matches")
         play_contest(contest)
         found[name] = contest_facts(contest)

@@ -53,6 +53,8 @@ class Sizes:
     """of a checkpoint against each opponent"""
     positions: int = 200
     """with exact values, for each number of spheres left and each game"""
+    threads: int = 1
+    """for what runs on a processor"""
     floor: dict[str, int] = field(default_factory=dict)
     """changes of the floor's own settings"""
     probe: dict[str, int] = field(default_factory=dict)
@@ -199,7 +201,7 @@ def judge(study: Study, say: Say) -> dict[str, Any]:
     """Judge the last networks of the ladder by exact values."""
     from rookery.studies.pylos_exact import judged
 
-    return judged(study.networks(), study.folder, study.sizes.positions, say)
+    return judged(study.networks(), study.folder, study.sizes.positions, study.sizes.threads, say)
 
 
 def empty_inputs(study: Study) -> dict[str, Any]:

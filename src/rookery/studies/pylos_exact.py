@@ -5,8 +5,8 @@ reserves, some positions of random games are solved. Asked of each network, alon
 
 signs   where the exact value is a win or a loss: whether the value has its sign
 error   mean distance of the value from the exact one, draws included; a network taught with a discount cannot say 1
-moves   whether the first move, of the policy over legal moves or of the search, keeps the exact value; moves whose
-        value the solver does not know are left out
+moves   where some move would give the exact value away: whether the first move, of the policy over legal moves or of
+        the search, keeps it; first moves whose value the solver does not know are left out
 
 A search here carries no proofs, so what it finds is the network's judgement of more positions, and ends of games.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -32,19 +32,22 @@ from rookery.games.pylos import Pylos
 from rookery.search.solve.pylos import solve, spheres_left
 from rookery.search.solve.pylos_samples import UNKNOWN, Sample, arrays_of, late_position, write
 from rookery.search.solve.retrograde import Solution
+from rookery.search.threads import new_stop, on_threads
 from rookery.search.tree_settings import TreeSettings
 from rookery.search.trees import Trees
 from rookery.studies.intervals import share_estimate
 
 GAMES = {"greedy": "pylos:removal=greedy", "official": "pylos"}
-MOST_LEFT = 6
+MOST_LEFT = 7
 """spheres: beyond it too many positions are not solved"""
-MOST_POSITIONS = 500_000
+MOST_POSITIONS = 2_000_000
 """of a graph; a position that needs more is passed over"""
 SIMULATIONS = 64
 SEED = 1
 TOGETHER = 256
 """positions searched side by side"""
+BATCH = 64  # positions solved at a time
+UNSOLVED = "unsolved by spheres left"
 
 Say = Callable[[int, int, str], None]
 Tell = Callable[[int], None]
@@ -68,22 +71,32 @@ def positions_with(game: Pylos, left: int, seed: int) -> Iterator[Position]:
             yield position
 
 
-def solved_with(game: Pylos, left: int, wanted: int, tell: Tell) -> tuple[list[Solved], int]:
-    """Solve so many positions with exactly so many spheres left; return them and how many were passed over."""
+def solved_with(game: Pylos, left: int, wanted: int, threads: int, tell: Tell) -> tuple[list[Solved], int]:
+    """Solve so many positions with exactly so many spheres left; return them and how many were passed over.
+
+    The same positions come out on any number of threads.
+    """
     found: list[Solved] = []
-    unsolved = 0
-    for position in positions_with(game, left, SEED + left):
+    unsolved, stop, drawn = 0, new_stop(), positions_with(game, left, SEED + left)
+
+    def attempt(position: Position) -> tuple[Position, Solution | None]:
         try:
-            found.append((position, solve(position, MOST_POSITIONS)))
+            return position, solve(position, MOST_POSITIONS, stop)
         except BadInput:
-            unsolved += 1
+            return position, None
+
+    while len(found) < wanted:
+        batch = list(islice(drawn, min(BATCH, wanted - len(found))))
+        for position, solution in on_threads(attempt, batch, threads, stop):
+            if solution is None:
+                unsolved += 1
+            else:
+                found.append((position, solution))
         tell(len(found))
-        if len(found) == wanted:
-            break
     return found, unsolved
 
 
-def exact_positions(name: str, folder: Path, wanted: int, say: Say) -> Arrays:
+def exact_positions(name: str, folder: Path, wanted: int, threads: int, say: Say) -> Arrays:
     """Return the positions of a game with their values, from the study's folder if they are there."""
     game, path = load(GAMES[name]), folder / f"exact-{name}.npz"
     settings = {
@@ -95,14 +108,14 @@ def exact_positions(name: str, folder: Path, wanted: int, say: Say) -> Arrays:
         return stored
     assert isinstance(game, Pylos)
     pairs: list[Solved] = []
-    unsolved = 0
+    unsolved: list[int] = []
     for left in range(1, MOST_LEFT + 1):
         tell = partial(told, say, len(pairs), MOST_LEFT * wanted, f"{name} positions solved")
-        found, passed = solved_with(game, left, wanted, tell)
+        found, passed = solved_with(game, left, wanted, threads, tell)
         pairs += found
-        unsolved += passed
+        unsolved.append(passed)
     folder.mkdir(parents=True, exist_ok=True)
-    sample = Sample(pairs, unsolved, settings)
+    sample = Sample(pairs, sum(unsolved), settings | {UNSOLVED: unsolved})
     write(sample, path)
     return arrays_of(sample)
 
@@ -115,8 +128,7 @@ def stored_arrays(path: Path, settings: dict[str, Any]) -> Arrays | None:
         told = json.loads(str(arrays["settings"]))
     except (OSError, ValueError, KeyError):
         return None
-    told.pop("unsolved", None)
-    return arrays if told == settings else None
+    return arrays if {key: told.get(key) for key in settings} == settings else None
 
 
 # ---- judging -------------------------------------------------------------------------------------
@@ -158,7 +170,7 @@ def scores(exact: Arrays, values: np.ndarray, moves: np.ndarray, prefix: str = "
     decisive = truth != 0
     right = (np.sign(values) == truth) & decisive
     kept = exact["move_values"][np.arange(len(moves)), moves]
-    known = kept != UNKNOWN
+    known = (kept != UNKNOWN) & (exact["move_values"] < exact["value"][:, None]).any(axis=1)
     return {
         f"{prefix}signs": share_estimate(int(right.sum()), int(decisive.sum())).facts(),
         f"{prefix}error": float(np.abs(values - truth).mean()),
@@ -187,16 +199,17 @@ def judge_network(path: Path, name: str, exact: Arrays, tell: Tell) -> dict[str,
     return {"by_left": rows, "all": summary(exact, alone, after, every, "all")}
 
 
-def judged(networks: dict[str, Path], folder: Path, wanted: int, say: Say) -> dict[str, Any]:
+def judged(networks: dict[str, Path], folder: Path, wanted: int, threads: int, say: Say) -> dict[str, Any]:
     """Judge networks by exact values; return the content of exact.json."""
     found: dict[str, Any] = {name: {} for name in networks}
     samples = {}
     for game in GAMES:
-        exact = exact_positions(game, folder, wanted, say)
+        exact = exact_positions(game, folder, wanted, threads, say)
         told = json.loads(str(exact["settings"]))
         samples[game] = {
             "game": told["game"], "positions": len(exact["value"]), "draws": int((exact["value"] == 0).sum()),
-            "unsolved": told["unsolved"], "seed": told["seed"], "most_positions": told["most positions"],
+            "unsolved": told["unsolved"], "unsolved_by_left": told[UNSOLVED],
+            "seed": told["seed"], "most_positions": told["most positions"],
         }  # fmt: skip
         for name, path in networks.items():
             tell = partial(told, say, 0, len(exact["value"]), f"{name} judged, {game} game")

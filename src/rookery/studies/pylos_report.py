@@ -111,9 +111,9 @@ def contest_lines(found: Findings, name: str, title: str, contest: Mapping[str, 
     yield ""
     yield (
         f"{fitted['games']:,} games, {contest['simulations']} simulations a move, openings {contest['openings']} "
-        f"in pairs with the seats swapped, seed {contest['seed']}. Beginning is worth {fitted['advantage']:+.0f} Elo (error "
-        f"{fitted['advantage_error']:.0f}); equal players draw {100 * fitted['draws']:.1f} %. Intervals are for the "
-        "distance from `random`, which is 0."
+        f"in pairs with the seats swapped, seed {contest['seed']}. Beginning is worth {fitted['advantage']:+.0f} Elo "
+        f"(error {fitted['advantage_error']:.0f}); equal players draw {100 * fitted['draws']:.1f} %. "
+        "Intervals are for the distance from `random`, which is 0."
     )
     yield ""
     last = [(run, found.last_elo(run, name)) for run in LADDER]
@@ -206,9 +206,11 @@ def exact_section(found: Findings) -> Iterator[str]:
         yield f"### {game.capitalize()} game (`{sample['game']}`)"
         yield ""
         yield (
-            f"{sample['positions']:,} positions of random games, {sample['draws']:,} of them draws; "
-            f"{sample['unsolved']:,} more were passed over, since they were not solved within {sample['most_positions']:,} positions; seed "
-            f"{sample['seed']}. Signs are judged where the exact value is a win or a loss; searches have "
+            f"{sample['positions']:,} positions of random games, {sample['draws']:,} of them draws. "
+            f"{sample['unsolved']:,} more were passed over ({listed(sample['unsolved_by_left'])} with 1, 2, ... "
+            f"spheres left), since they were not solved within {sample['most_positions']:,} positions: where these "
+            f"are many, the sample leans towards easy positions. Seed {sample['seed']}. Signs are judged where the "
+            "exact value is a win or a loss, moves where some of them would give it away; searches have "
             f"{found.exact['simulations']} simulations. Wilson intervals."
         )
         yield ""
@@ -227,11 +229,17 @@ def exact_section(found: Findings) -> Iterator[str]:
         yield ""
 
 
+def listed(numbers: Sequence[int]) -> str:
+    """Write numbers in a row."""
+    return ", ".join(map(str, numbers))
+
+
 def share_cell(facts: Mapping[str, Any]) -> str:
-    """Write a share in per cent with its interval."""
+    """Write a share in per cent with its interval and of how many."""
     if not facts["count"]:
         return "-"
-    return shown(Estimate(facts["mean"], facts["low"], facts["high"], facts["count"]), 1, 0.01)
+    estimate = Estimate(facts["mean"], facts["low"], facts["high"], facts["count"])
+    return f"{shown(estimate, 1, 0.01)} of {estimate.count}"
 
 
 def empty_section(found: Findings) -> Iterator[str]:
