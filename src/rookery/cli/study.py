@@ -61,7 +61,7 @@ def pylos(
 
     stages = chosen_stages(only)
     plan = chosen_plan(full_plan(games, seeds, changes or ()), listed(runs))
-    study = Study(folder, plan, Sizes(rating_games, positions, cores()))
+    study = Study(folder, plan, Sizes.for_games(games, rating_games, positions, cores()))
     for stage in stages:
         do_stage(study, stage)
 

@@ -40,6 +40,8 @@ FILES = {
 }  # fmt: skip
 NOTES = "stages.json"
 FORMAT = 1
+SMALL_STUDY = 50_000
+"""games of a run below which floor and probes are measured with less"""
 
 Say = Callable[[int, int, str], None]
 """told how much is done, of how much, and a few words"""
@@ -59,6 +61,14 @@ class Sizes:
     """changes of the floor's own settings"""
     probe: dict[str, int] = field(default_factory=dict)
     """changes of the probes' own settings"""
+
+    @classmethod
+    def for_games(cls, games: int, rating_games: int, positions: int, threads: int) -> Sizes:
+        """Return the sizes of a study; one in small looks at less where that takes long on a processor."""
+        small = games < SMALL_STUDY
+        floor = {"positions": 64, "replays": 8, "games": 64, "at_once": 64} if small else {}
+        probe = {"positions": 2000, "games": 120} if small else {}
+        return cls(rating_games, positions, threads, floor, probe)
 
     def __post_init__(self) -> None:
         if whole_number("rating-games", self.rating_games, 2, 1_000_000) % 2:
@@ -194,7 +204,10 @@ def rate_inputs(study: Study) -> dict[str, Any]:
 
 def judge_inputs(study: Study) -> dict[str, Any]:
     """Return what judging by exact values depends on."""
-    return {"networks": fingerprints(study.networks()), "positions": study.sizes.positions}
+    from rookery.studies import pylos_exact as exact
+
+    method = [exact.MOST_LEFT, exact.MOST_POSITIONS, exact.SIMULATIONS, exact.SEED]
+    return {"networks": fingerprints(study.networks()), "positions": study.sizes.positions, "method": method}
 
 
 def judge(study: Study, say: Say) -> dict[str, Any]:

@@ -205,11 +205,11 @@ def judged(networks: dict[str, Path], folder: Path, wanted: int, threads: int, s
     samples = {}
     for game in GAMES:
         exact = exact_positions(game, folder, wanted, threads, say)
-        told = json.loads(str(exact["settings"]))
+        facts = json.loads(str(exact["settings"]))
         samples[game] = {
-            "game": told["game"], "positions": len(exact["value"]), "draws": int((exact["value"] == 0).sum()),
-            "unsolved": told["unsolved"], "unsolved_by_left": told[UNSOLVED],
-            "seed": told["seed"], "most_positions": told["most positions"],
+            "game": facts["game"], "positions": len(exact["value"]), "draws": int((exact["value"] == 0).sum()),
+            "unsolved": facts["unsolved"], "unsolved_by_left": facts[UNSOLVED],
+            "seed": facts["seed"], "most_positions": facts["most positions"],
         }  # fmt: skip
         for name, path in networks.items():
             tell = partial(told, say, 0, len(exact["value"]), f"{name} judged, {game} game")

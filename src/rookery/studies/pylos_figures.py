@@ -58,7 +58,7 @@ def draw_losses(curves: Mapping[str, Curves], path: Path) -> None:
             if found[key].points:
                 axis.plot(*found[key].thinned(), label=name, **style(number))
         top = (0, 1) if key == DRAWS else (0, None)
-        finish(axis, f"{TITLES[key]} by games", "games", TITLES[key], ylim=top)
+        finish(axis, TITLES[key], "games of self-play", TITLES[key], ylim=top)
     if curves:
         axes[0, 0].legend()
     axes[0, 1].set(ylim=(0, 1.0))  # its first values are high, and all that follows would lie on the floor
@@ -73,7 +73,7 @@ def draw_ablations(groups: Mapping[str, Sequence[Curves]], path: Path) -> None:
         for number, (name, seeds) in enumerate(groups.items()):
             draw_band(axis, [found[key] for found in seeds if found[key].points], f"{name} ({len(seeds)})", number)
         top = (0, 1) if key == DRAWS else (0, None)
-        finish(axis, f"{TITLES[key]} by games", "games", TITLES[key], ylim=top)
+        finish(axis, TITLES[key], "games of self-play", TITLES[key], ylim=top)
     if groups:
         axes[0, 0].legend(fontsize="small")
     figure.suptitle("Ablations: mean over seeds (their number in brackets), bands from the lowest to the highest seed")
@@ -115,11 +115,11 @@ def draw_ratings(
                 axis.plot(steps, [row["elo"] for row in known], label=name, marker="o", markersize=3, **drawn)
                 lows, highs = zip(*(row["interval"] for row in known), strict=True)
                 axis.fill_between(steps, lows, highs, color=drawn["color"], alpha=0.15)
-        for name, row in references.items():
+        for number, (name, row) in enumerate(references.items()):
             axis.axhline(row["elo"], color="grey", linewidth=0.8, linestyle=":")
             axis.annotate(
-                name, (0.01, row["elo"]), xycoords=("axes fraction", "data"), fontsize="small", color="dimgrey",
-                verticalalignment="bottom",
+                name, (0.01 + 0.22 * (number % 3), row["elo"]), xycoords=("axes fraction", "data"),
+                fontsize="small", color="dimgrey", verticalalignment="bottom",
             )  # fmt: skip
         finish(axis, f"rating by {across}", across, "Elo, random player = 0")
     if ladder:
@@ -155,7 +155,8 @@ def draw_probes(networks: Mapping[str, Any], path: Path) -> None:
     figure, axes = new_figure(max(1, len(networks)), width=5.2, height=5.6)
     for axis, (name, found) in zip(axes.flat, networks.items(), strict=False):
         scores = found["scores"]
-        image = axis.imshow(scores, vmin=0.5, vmax=1.0, cmap="cividis", aspect="auto")
+        shades = [[math.nan if value is None else value for value in row] for row in scores]
+        image = axis.imshow(shades, vmin=0.5, vmax=1.0, cmap="cividis", aspect="auto")
         axis.set(title=f"{name}: what each layer shows")
         axis.set_xticks(range(len(found["concepts"])), found["concepts"], rotation=60, ha="right", fontsize="small")
         axis.set_yticks(range(len(found["layers"])), found["layers"], fontsize="small")

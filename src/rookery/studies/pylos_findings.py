@@ -115,7 +115,12 @@ def all_answers(found: Findings) -> list[Answer]:
         answers.empty_answer((found.empty or {}).get("networks", {})),
     ]
     return given + [
-        Answer(f"{line['blocks']}: {line['concept']}?", line["said"], line["measured"], line["verdict"])
+        Answer(
+            f"{line['network']}, blocks {line['blocks']}: {line['concept']}?",
+            line["said"],
+            line["measured"],
+            line["verdict"],
+        )
         for line in (found.probes or {}).get("predictions", [])
     ]
 

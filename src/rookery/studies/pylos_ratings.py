@@ -24,6 +24,8 @@ from rookery.learn.runs import Run
 GREEDY, OFFICIAL = "pylos:removal=greedy", "pylos"
 REFERENCES = ("alphabeta:depth=1", "alphabeta:depth=3", "alphabeta:depth=5")
 SIMULATIONS = 32
+PIVOT = "alphabeta:depth=3"
+"""intervals are for the distance from it: that from `random` is known badly, since networks win all games there"""
 LONGER = 4
 """so many times more games between the last networks of the ladder: who is above whom is asked of them"""
 
@@ -98,11 +100,14 @@ def contests(ladder: Sequence[Run], ablations: Sequence[Run], games: int, thread
 
 def contest_facts(contest: StudyContest) -> dict[str, Any]:
     """Fit all games of a contest and return the ratings for JSON."""
-    ratings = fit(contest.results(), {REFERENCE: 0.0})
-    settings = contest.settings
+    results, settings = contest.results(), contest.settings
+    pivot = contest.canonical(PIVOT)
+    from_random = fit(results, {REFERENCE: 0.0})[pivot]
+    ratings = fit(results, {pivot: from_random.elo})
     return {
         "game": contest.game.spec, "version": contest.game.version, "simulations": settings.simulations,
         "openings": contest.opening, "seed": settings.seed, "references": reference_ratings(contest, ratings),
+        "pivot": {"player": pivot, "elo": round(from_random.elo, 1), "error": round(from_random.error, 1)},
         "checkpoints": [rating_row(entry, ratings) for entry in contest.entries],
         "head_to_head": head_to_head(contest),
         "fit": {

@@ -106,14 +106,15 @@ def ratings_section(found: Findings) -> Iterator[str]:
 
 def contest_lines(found: Findings, name: str, title: str, contest: Mapping[str, Any]) -> Iterator[str]:
     """Show one contest."""
-    fitted = contest["fit"]
+    fitted, pivot = contest["fit"], contest["pivot"]
     yield f"### {title} (`{contest['game']}`)"
     yield ""
     yield (
         f"{fitted['games']:,} games, {contest['simulations']} simulations a move, openings {contest['openings']} "
         f"in pairs with the seats swapped, seed {contest['seed']}. Beginning is worth {fitted['advantage']:+.0f} Elo "
         f"(error {fitted['advantage_error']:.0f}); equal players draw {100 * fitted['draws']:.1f} %. "
-        "Intervals are for the distance from `random`, which is 0."
+        f"The random player is about 0. Intervals are for the distance from `{pivot['player']}`, which is "
+        f"{pivot['elo']:.0f} above it (error {pivot['error']:.0f})."
     )
     yield ""
     last = [(run, found.last_elo(run, name)) for run in LADDER]
