@@ -12,6 +12,7 @@ from rookery.studies.pylos_answers import (
     OPEN,
     YES,
     below,
+    blocks_answer,
     cause_answer,
     cure_answer,
     effects,
@@ -132,3 +133,12 @@ def test_the_empty_board_is_judged_by_the_longest_search():
     assert empty_answer({"best": found}).verdict == YES
     assert empty_answer({"best": found | {"searches": found["searches"][:1]}}).verdict == NO
     assert empty_answer({}).verdict == OPEN
+
+
+def test_the_table_of_blocks_holds_if_every_line_does():
+    lines = [{"verdict": verdict} for verdict in (YES, YES, OPEN)]
+    assert blocks_answer(lines[:2]).verdict == YES
+    assert blocks_answer(lines).verdict == OPEN
+    assert blocks_answer([*lines, {"verdict": NO}]).measured.startswith("of 4 lines 2 hold, 1 do not, 1 are open")
+    assert blocks_answer([*lines, {"verdict": NO}]).verdict == NO
+    assert blocks_answer([]).verdict == OPEN

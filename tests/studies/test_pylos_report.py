@@ -41,7 +41,8 @@ def test_a_whole_study_has_all_answers_tables_and_figures(finished):
     assert verdicts["Is V5 above V4 above V3?"] == "yes"
     assert verdicts["What cures dithering?"] == "v5-discount"
     assert verdicts["Does the best network see that the second player wins?"] == "yes"
-    assert verdicts["v4, blocks 1-2: neighbours?"] == "yes"
+    assert verdicts["Does each block see what the table says?"] == "yes"
+    assert "| v4 | 1-2 | adjacency | neighbours | 0.9 | yes |" in text
 
 
 def test_every_row_of_a_table_has_as_many_cells_as_its_head(finished):

@@ -230,3 +230,14 @@ def empty_answer(networks: Mapping[str, Mapping[str, Any]]) -> Answer:
     )
     deepest = found["searches"][-1]["value"] if found["searches"] else found["network"]
     return Answer(question, said, told, YES if deepest < 0 else NO)
+
+
+def blocks_answer(lines: Sequence[Mapping[str, Any]]) -> Answer:
+    """Answer whether blocks see what the seed's table says, line by line."""
+    question, said = "Does each block see what the table says?", "from positions up to strategy, two blocks a step"
+    if not lines:
+        return Answer(question, said, "the stage probe was not done", OPEN)
+    counts = {verdict: sum(line["verdict"] == verdict for line in lines) for verdict in (YES, NO, OPEN)}
+    told = f"of {len(lines)} lines {counts[YES]} hold, {counts[NO]} do not, {counts[OPEN]} are open; see below"
+    verdict = YES if counts[YES] == len(lines) else NO if counts[NO] else OPEN
+    return Answer(question, said, told, verdict)

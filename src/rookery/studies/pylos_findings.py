@@ -114,15 +114,7 @@ def all_answers(found: Findings) -> list[Answer]:
         answers.cure_answer(found.groups(DRAWS), found.elo_groups(), CURES),
         answers.empty_answer((found.empty or {}).get("networks", {})),
     ]
-    return given + [
-        Answer(
-            f"{line['network']}, blocks {line['blocks']}: {line['concept']}?",
-            line["said"],
-            line["measured"],
-            line["verdict"],
-        )
-        for line in (found.probes or {}).get("predictions", [])
-    ]
+    return [*given, answers.blocks_answer((found.probes or {}).get("predictions", []))]
 
 
 def games_of(ladder: Mapping[str, Mapping[str, Curve]], name: str) -> int:
