@@ -58,8 +58,9 @@ def test_small_plans_can_be_run(games):
 
 
 def test_every_checkpoint_of_the_plan_is_kept():
-    kept = full_plan(2_000, 1)[0].settings().checkpoints
-    assert (kept.every, kept.keep.every, kept.least_seconds) == (125, 125, 0)
+    for games, every in ((500_000, 31_250), (2_000, 500)):
+        kept = full_plan(games, 1)[0].settings().checkpoints
+        assert (kept.every, kept.keep.every, kept.least_seconds) == (every, every, 0)
 
 
 def test_runs_are_chosen_by_name_ablation_or_pattern():

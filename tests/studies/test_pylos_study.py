@@ -59,6 +59,16 @@ def test_what_cannot_be_done_is_refused_before_anything_is_made(tmp_path, monkey
     assert not (tmp_path / "study").exists()
 
 
+def test_a_stage_that_was_not_asked_for_by_name_is_left_out_where_it_cannot_be_done(tmp_path, monkeypatch, capsys):
+    from rookery.cli import study as commands
+
+    monkeypatch.setattr(commands, "train", lambda made: None)
+    assert study(monkeypatch, "--folder", str(tmp_path), "--games", "1000", "--seeds", "1") == 0
+    told = capsys.readouterr()
+    assert "judge: left out;" in told.err
+    assert told.out.strip() == str(tmp_path / "report.md")
+
+
 def test_a_complete_run_is_left_alone_also_where_it_differs_from_the_plan(tmp_path, monkeypatch, capsys):
     made = Study(tmp_path, [run for run in full_plan(1000, 1) if run.name == "v5"])
     planned = made.plan[0]
@@ -87,8 +97,10 @@ def test_a_result_is_done_for_the_same_inputs_alone(tmp_path):
 
 
 def test_a_small_study_measures_floor_and_probes_with_less():
-    assert Sizes.for_games(500_000, 40, 200, 1).floor == {}
-    assert Sizes.for_games(2_000, 40, 200, 1).floor["positions"] == 64
+    full, small = (Sizes.for_games(games, None, None, 1) for games in (500_000, 2_000))
+    assert (full.rating_games, full.positions, full.floor, full.probe) == (40, 200, {}, {})
+    assert (small.rating_games, small.positions, small.floor["positions"]) == (8, 40, 64)
+    assert Sizes.for_games(2_000, 40, 200, 1).rating_games == 40
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ from rookery.learn.files import write_json
 from rookery.learn.runs import Run, is_run
 from rookery.learn.summaries import flattened
 from rookery.learn.sweeps import Variant, is_complete, opened_variant
-from rookery.studies.pylos_plan import LADDER, Planned
+from rookery.studies.pylos_plan import LADDER, SMALL_STUDY, Planned
 from rookery.studies.pylos_ratings import checkpoints_there
 
 STAGES = ("train", "rate", "judge", "empty", "floor", "probe", "report")
@@ -40,8 +40,11 @@ FILES = {
 }  # fmt: skip
 NOTES = "stages.json"
 FORMAT = 1
-SMALL_STUDY = 50_000
-"""games of a run below which floor and probes are measured with less"""
+
+
+class Lacking(BadInput):
+    """A stage cannot be done, since something it needs is not there."""
+
 
 Say = Callable[[int, int, str], None]
 """told how much is done, of how much, and a few words"""
@@ -63,9 +66,11 @@ class Sizes:
     """changes of the probes' own settings"""
 
     @classmethod
-    def for_games(cls, games: int, rating_games: int, positions: int, threads: int) -> Sizes:
-        """Return the sizes of a study; one in small looks at less where that takes long on a processor."""
+    def for_games(cls, games: int, rating_games: int | None, positions: int | None, threads: int) -> Sizes:
+        """Return the sizes of a study, those that are given or the usual ones; one in small looks at less."""
         small = games < SMALL_STUDY
+        rating_games = rating_games if rating_games is not None else 8 if small else cls.rating_games
+        positions = positions if positions is not None else 40 if small else cls.positions
         floor = {"positions": 64, "replays": 8, "games": 64, "at_once": 64} if small else {}
         probe = {"positions": 2000, "games": 120} if small else {}
         return cls(rating_games, positions, threads, floor, probe)
@@ -119,7 +124,7 @@ class Study:
         wanted = names or LADDER
         found = {name: newest(run) for name, run in self.of_ladder().items() if name in wanted}
         if not found:
-            raise BadInput(
+            raise Lacking(
                 f"{self.folder / 'runs'} has no network of {', '.join(wanted)} yet; the stage train makes them"
             )
         return found
@@ -261,7 +266,7 @@ def stage_module(stage: str, name: str) -> Any:
     try:
         return import_module(f"rookery.studies.{name}")
     except ImportError as error:
-        raise BadInput(f"the stage {stage} cannot be done here: {error}") from None
+        raise Lacking(f"the stage {stage} cannot be done here: {error}") from None
 
 
 INPUTS: dict[str, Callable[[Study], dict[str, Any]]] = {

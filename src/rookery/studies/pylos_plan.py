@@ -21,8 +21,10 @@ FULL_GAMES = 500_000
 SEEDS = 3
 SHARE = 5
 """the games of an ablation are so many times fewer than those of the ladder"""
-CHECKPOINTS = 16
-"""of a run"""
+SMALL_STUDY = 50_000
+"""games of the ladder below which less is kept and measured"""
+CHECKPOINTS, FEW_CHECKPOINTS = 16, 4
+"""of a run, and of one in small, where rating them would take longer than training"""
 AT_ONCE = 16_384
 LEAST_GAMES = 100
 
@@ -75,9 +77,9 @@ class Planned:
         return read_settings(f"pylos_{self.base}", self.changes)
 
 
-def sizes(base: str, games: int, at_once: int) -> tuple[str, ...]:
+def sizes(base: str, games: int, at_once: int, checkpoints: int) -> tuple[str, ...]:
     """Return the changes that a number of games needs."""
-    every = max(1, games // CHECKPOINTS)
+    every = max(1, games // checkpoints)
     kept = f"checkpoints={{every: {every}, least_seconds: 0, keep: {{last: 5, every: {every}}}}}"
     if base != "best":
         return (*LARGER_STEPS[base], f"selfplay.games={games}", f"selfplay.at_once={at_once}", kept)
@@ -93,11 +95,12 @@ def full_plan(games: int = FULL_GAMES, seeds: int = SEEDS, changes: Sequence[str
     whole_number("games", games, LEAST_GAMES, 1 << 31)
     whole_number("seeds", seeds, 1, 100)
     at_once = min(AT_ONCE, max(16, games // 30))
-    runs = [Planned(name, name, (*sizes(name, games, at_once), *changes)) for name in LADDER]
+    saved = CHECKPOINTS if games >= SMALL_STUDY else FEW_CHECKPOINTS
+    runs = [Planned(name, name, (*sizes(name, games, at_once, saved), *changes)) for name in LADDER]
     for ablation in ABLATIONS:
         own = [ablation.change] if ablation.change else []
         for seed in range(1, seeds + 1):
-            told = (*sizes(ablation.base, games // SHARE, at_once), *own, f"seed={seed}", *changes)
+            told = (*sizes(ablation.base, games // SHARE, at_once, saved), *own, f"seed={seed}", *changes)
             runs.append(Planned(f"{ablation.name}-s{seed}", ablation.base, told, ablation.name))
     return runs
 
