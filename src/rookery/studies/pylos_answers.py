@@ -58,8 +58,8 @@ def target_answer(value: Estimate | None, decisive: Estimate | None, draws: Esti
     if value is None:
         return Answer(question, said, "V5 was not trained", OPEN)
     told = (
-        f"{shown(value)} over the last games of {games:,}; of decisive games alone {shown(decisive)}, with "
-        f"{shown(draws, 1, 0.01)} % of games drawn"
+        f"{shown(value)} over the last tenth of {games:,} games, one run; of decisive games alone {shown(decisive)}, "
+        f"with {shown(draws, 1, 0.01)} % of games drawn"
     )
     verdict = below(value, TARGET)
     if verdict == YES and below(decisive, TARGET) != YES:
@@ -99,7 +99,7 @@ def plateau_answer(name: str, value: Estimate | None) -> Answer:
     if value is None:
         return Answer(question, said, f"{name.upper()} was not trained", OPEN)
     verdict = within(value, level - NEAR_PLATEAU, level + NEAR_PLATEAU)
-    return Answer(question, said, f"{shown(value)} over the last games", verdict)
+    return Answer(question, said, f"{shown(value)} over the last tenth of its games, one run", verdict)
 
 
 def floor_answer(networks: Mapping[str, Mapping[str, Any]]) -> Answer:

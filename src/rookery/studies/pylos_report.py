@@ -147,7 +147,8 @@ def ablation_section(found: Findings) -> Iterator[str]:
         return
     yield (
         "Means over seeds at the end of each run, with t intervals. Value losses of v5-discount and v5-root are of "
-        "other targets, which cannot be compared with the rest."
+        "other targets, which cannot be compared with the rest. Ratings are those by greedy take-backs; v5-choice was "
+        "taught the official ones."
     )
     yield ""
     groups = {key: found.groups(key) for key in (VALUE, DECISIVE, POLICY, DRAWS)}
