@@ -105,12 +105,14 @@ def contest_facts(contest: StudyContest) -> dict[str, Any]:
     """Fit all games of a contest and return the ratings for JSON."""
     results, settings = contest.results(), contest.settings
     pivot = contest.canonical(PIVOT)
-    from_random = fit(results, {REFERENCE: 0.0})[pivot]
-    ratings = fit(results, {pivot: from_random.elo})
+    from_random = fit(results, {REFERENCE: 0.0})
+    ratings = fit(results, {pivot: from_random[pivot].elo})
+    tied, references = from_random[pivot], reference_ratings(contest, ratings)
+    references[REFERENCE] = reference_ratings(contest, from_random)[REFERENCE]
     return {
         "game": contest.game.spec, "version": contest.game.version, "simulations": settings.simulations,
-        "openings": contest.opening, "seed": settings.seed, "references": reference_ratings(contest, ratings),
-        "pivot": {"player": pivot, "elo": round(from_random.elo, 1), "error": round(from_random.error, 1)},
+        "openings": contest.opening, "seed": settings.seed, "references": references,
+        "pivot": {"player": pivot, "elo": round(tied.elo, 1), "error": round(tied.error, 1)},
         "checkpoints": [rating_row(entry, ratings) for entry in contest.entries],
         "head_to_head": head_to_head(contest),
         "fit": {

@@ -109,8 +109,8 @@ def contest_lines(found: Findings, name: str, title: str, contest: Mapping[str, 
         f"{fitted['games']:,} games, {contest['simulations']} simulations a move, openings {contest['openings']} "
         f"in pairs with the seats swapped, seed {contest['seed']}. Beginning is worth {fitted['advantage']:+.0f} Elo "
         f"(error {fitted['advantage_error']:.0f}); equal players draw {100 * fitted['draws']:.1f} %. "
-        f"The random player is about 0. Intervals are for the distance from `{pivot['player']}`, which is "
-        f"{pivot['elo']:.0f} above it (error {pivot['error']:.0f})."
+        f"The random player is 0, and `{pivot['player']}` is {pivot['elo']:.0f} above it (error {pivot['error']:.0f}). "
+        "Intervals of all others are for the distance from the latter."
     )
     yield ""
     last = [(run, found.last_elo(run, name)) for run in LADDER]
