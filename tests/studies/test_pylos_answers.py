@@ -129,9 +129,10 @@ def test_the_order_of_the_ladder_needs_both_steps_whichever_way_they_met():
 
 
 def test_the_empty_board_is_judged_by_the_longest_search():
-    found = {"network": 0.1, "searches": [{"simulations": 100, "value": 0.2}, {"simulations": 1000, "value": -0.3}]}
+    found = {"network": 0.05, "searches": [{"simulations": 100, "value": 0.2}, {"simulations": 1000, "value": -0.3}]}
     assert empty_answer({"best": found}).verdict == YES
     assert empty_answer({"best": found | {"searches": found["searches"][:1]}}).verdict == NO
+    assert empty_answer({"best": found | {"searches": []}, "v5": found}).verdict == OPEN
     assert empty_answer({}).verdict == OPEN
 
 

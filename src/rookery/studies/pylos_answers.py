@@ -22,6 +22,9 @@ PLATEAUS = {"v3": 0.33, "v4": 0.25}
 NEAR_PLATEAU = 0.05
 """a plateau this close to what was said counts as it"""
 
+EVEN = 0.1
+"""a value this close to 0 says nothing of who wins"""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -229,7 +232,7 @@ def empty_answer(networks: Mapping[str, Mapping[str, Any]]) -> Answer:
         f", after {search['simulations']:,} simulations {search['value']:+.3f}" for search in found["searches"]
     )
     deepest = found["searches"][-1]["value"] if found["searches"] else found["network"]
-    return Answer(question, said, told, YES if deepest < 0 else NO)
+    return Answer(question, said, told, OPEN if abs(deepest) < EVEN else YES if deepest < 0 else NO)
 
 
 def blocks_answer(lines: Sequence[Mapping[str, Any]]) -> Answer:

@@ -51,7 +51,7 @@ def summary_section(found: Findings) -> Iterator[str]:
     if lacking:
         yield "**This study is not complete.** " + " ".join(lacking)
         yield ""
-    yield "Intervals are for 95 %. A verdict is yes or no only where the whole interval lies on one side, else open."
+    yield "Intervals are for 95 %. A verdict is open where an interval lies on both sides of what was said."
     yield ""
     yield "## Answers"
     yield ""
