@@ -145,12 +145,16 @@ class Contest:
         """Say who meets whom; nothing is played. `game` is what networks meet on, else that of the first run."""
         self.runs, self.settings, self.game = list(runs), settings, game or runs[0].game
         self.opening = settings.opening or usual_openings(self.game)
-        self.entries = [entry for run in self.runs for entry in entries_of(run, settings)]
+        self.entries = [entry for run in self.runs for entry in self.listed(run)]
         self.paths = {entry.name: entry.path for entry in self.entries}
         self.homes = {entry.name: entry.run.folder / LEDGER for entry in self.entries}
         self.references = list(dict.fromkeys([REFERENCE, *map(self.canonical, settings.references)]))
         self.pairings = list(self.paired()) if self.due else []
         self.network: Callable[[str], Player] = lru_cache(maxsize=PLAYERS_KEPT)(self.new_player)
+
+    def listed(self, run: Run) -> list[Entry]:
+        """List the checkpoints of a run that take part."""
+        return entries_of(run, self.settings)
 
     @property
     def due(self) -> list[Entry]:
