@@ -158,7 +158,7 @@ def gumbel_score(t: Tree, e: int, weight: Single) -> float:
 
 @inner
 def gumbel_edge(t: Tree, lane: int, width: int) -> int:
-    """Return the root move of the next simulation by sequential halving."""
+    """Return the root move of the next simulation by sequential halving, on every lane."""
     root, tree, options = at(t.nodes, 0), t.tree, t.options
     considered = min(options.gumbel, root.count)
     visits = considered_visits(considered, tree.budget, tree.made + tree.gathered)
@@ -169,12 +169,7 @@ def gumbel_edge(t: Tree, lane: int, width: int) -> int:
         if at(t.edges, e).visits == visits and score > best:
             best, chosen = score, int32(e)
     chosen = lane_argmax(best, chosen)
-    chosen = chosen if chosen < root.first + root.count else root.first
-    lane_sync()
-    if lane == 0 and at(t.edges, chosen).visits == 0:  # its mean while the leaf is under way
-        at(t.edges, chosen).mean = root.value
-    lane_sync()
-    return int(chosen)
+    return int(chosen) if chosen < root.first + root.count else int(root.first)
 
 
 @inner

@@ -23,7 +23,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
-from rookery.games.rules import State
+from rookery.games.rules import State, over
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator, take_answers
@@ -111,6 +111,15 @@ def step(a: Arrays, first: int, last: int, kind: int, observations: Any, moves: 
 
 
 @njit(cache=True, nogil=True)
+def first_over(roots: Any) -> int:
+    """Return the first tree whose game is over at the root; -1 if there is none."""
+    for b in range(roots.shape[0]):
+        if over(roots[b]):
+            return b
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def begin_all(a: Arrays, budgets: Any, forget_all: bool) -> None:
     """Begin a search in every tree, from nothing or from what is known."""
     a = borrowed(a)
@@ -188,16 +197,16 @@ class Trees:
         """Put new positions at the roots."""
         if len(positions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
-        of_streams = self.one_each("streams", range(self.count) if streams is None else streams)
-        of_plies = self.one_each("plies", plies)
-        for b, position in enumerate(positions):
+        for position in positions:
             if position.game is not self.game and position.game.spec != self.game.spec:
                 raise BadInput(f"these are trees of {self.game.spec}; a position of {position.game.spec} does not fit")
-            if position.over:
-                raise BadInput(f"the game is over in {position.text()!r}; there is nothing to search")
-            self.arrays.roots[b] = position.state
-            tree = self.arrays.trees[b]
-            tree["ply"], tree["stream"], tree["search"] = of_plies[b], of_streams[b], 0
+        np.concatenate([position.states for position in positions], out=self.arrays.roots)
+        ended = first_over(self.arrays.roots)
+        if ended >= 0:
+            raise BadInput(f"the game is over in {positions[ended].text()!r}; there is nothing to search")
+        trees = self.arrays.trees
+        trees["stream"] = self.one_each("streams", range(self.count) if streams is None else streams)
+        trees["ply"], trees["search"] = self.one_each("plies", plies), 0
 
     def one_each(self, name: str, given: int | Sequence[int]) -> np.ndarray:
         """Return a number for each tree, [B], where one is given for all or for each."""
