@@ -142,7 +142,7 @@ def most_visits(t: Tree) -> int:
     root, most = at(t.nodes, 0), int32(0)
     for e in range(root.first, root.first + root.count):
         most = max(most, at(t.edges, e).visits)
-    return int(most)
+    return int64(most)
 
 
 @inner
@@ -263,7 +263,7 @@ def better(t: Tree, e: int, best: int, weight: Single) -> bool:
 def best_edge(t: Tree) -> int:
     """Return the root's preferred edge."""
     root = at(t.nodes, 0)
-    best = int(root.first)
+    best = int64(root.first)
     weight = value_weight(t.options, most_visits(t))
     for e in range(root.first + 1, root.first + root.count):
         if better(t, e, best, weight):

@@ -73,7 +73,8 @@ def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
     best, chosen = LOW, int32(first + lane)
     for e in range(first + lane, first + node.count, width):
         edge = at(t.edges, e)
-        mean = edge.mean if edge.visits > 0 else urgency
+        mean = edge.mean  # read in any case: a choice between two numbers is no branch to be guessed wrong
+        mean = mean if edge.visits > 0 else urgency
         score = mean + scale * edge.prior / float32(1 + edge.visits)
         if options.prove and edge.proof != 0:
             score = HIGH if edge.proof > 0 else score - float32(1e6)
@@ -170,7 +171,7 @@ def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int,
 def forget(t: Tree) -> None:
     """Take back the leaves under way of a tree, as if they had never been reached; one lane is enough."""
     if t.options.leaves > 1:
-        for row in range(int(t.tree.gathered)):
+        for row in range(int64(t.tree.gathered)):
             mark(t, row, int32(-1), 0, 1)
             edge = at(t.slots, row).edge
             if edge >= 0 and at(t.edges, edge).child == UNDER_WAY:
@@ -383,7 +384,7 @@ def note_status(t: Tree) -> None:
 @inner
 def back_up(t: Tree, moves: Any, lane: int, width: int) -> None:
     """Take in the evaluator's answers for the leaves under way; `moves` is room for a legal list."""
-    tree, gathered = t.tree, int(t.tree.gathered)
+    tree, gathered = t.tree, int64(t.tree.gathered)
     if gathered == 0:
         return
     lane_sync()
