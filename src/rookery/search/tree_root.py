@@ -139,10 +139,10 @@ def value_weight(options: Any, most: int) -> Single:
 @inner
 def most_visits(t: Tree) -> int:
     """Return the visits of the most visited root move."""
-    root, most = at(t.nodes, 0), int32(0)
+    root, most = at(t.nodes, 0), int64(0)
     for e in range(root.first, root.first + root.count):
-        most = max(most, at(t.edges, e).visits)
-    return int64(most)
+        most = max(most, int64(at(t.edges, e).visits))
+    return int(most)
 
 
 @inner
@@ -268,7 +268,7 @@ def best_edge(t: Tree) -> int:
     for e in range(root.first + 1, root.first + root.count):
         if better(t, e, best, weight):
             best = e
-    return best
+    return int(best)
 
 
 @inner

@@ -111,7 +111,7 @@ def descend(t: Tree, row: int, lane: int, width: int) -> bool:
 
 @inner
 def mark(t: Tree, row: int, by: int, lane: int, width: int) -> None:
-    """Count a leaf under way along its path, or take it back; each lane at its own depths: no node is touched by two."""
+    """Count a leaf under way along its path, or take it back; no node is touched by two lanes."""
     path = at(t.path, row * t.options.depth)
     for k in range(lane, at(t.slots, row).depth, width):
         at(t.nodes, at(path, k).node).visits += int32(by)
