@@ -83,7 +83,7 @@ def generic(function: Function) -> Function:
 
         return call
 
-    overload(from_python)(choose)
+    overload(from_python, jit_options={"no_cfunc_wrapper": True})(choose)  # only compiled code calls it
     return from_python  # type: ignore[return-value]
 
 
