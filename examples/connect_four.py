@@ -26,8 +26,7 @@ def has_line(stones: int) -> bool:
 
 @implements("start", STATE)
 def start(state: State, seed: int) -> None:
-    state.stones[:] = 0
-    state.connect_four_mover = 0
+    state.stones[:], state.connect_four_mover = 0, 0
 
 
 @implements("mover", STATE)
