@@ -26,8 +26,7 @@ def has_line(stones: int) -> bool:
 
 @implements("start", STATE)
 def start(state: State, seed: int) -> None:
-    state.stones[:] = 0
-    state.connect_four_mover = 0
+    state.stones[:], state.connect_four_mover = 0, 0
 
 
 @implements("mover", STATE)
@@ -64,7 +63,8 @@ def payoff(state: State, seat: int) -> float:
 
 @implements("observe", STATE)
 def observe(state: State, kind: int, i: int) -> float:
-    return float(state.stones[state.connect_four_mover ^ (i >= ROWS * COLS)] >> PLACES[i] & uint64(1))
+    mine, others = state.stones[state.connect_four_mover], state.stones[1 - state.connect_four_mover]
+    return float((mine if i < ROWS * COLS else others) >> PLACES[i] & uint64(1))
 
 
 @implements("key", STATE)

@@ -44,6 +44,7 @@ class Warp:
         self.replaced = {
             "at": lambda record, steps: Record(record.array, record.place + int(steps)),
             "copy_record": copied,
+            "copy_of": lambda record: record,
             "number": lambda key, counter: np.uint64(number(np.uint64(key), counter)),
             "lane_sync": lambda: self.heard(None),
             "lane_sum": lambda x: functools.reduce(operator.add, self.heard(x)),

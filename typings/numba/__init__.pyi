@@ -11,7 +11,14 @@ __version__: str
 config: Any
 
 def njit(
-    *, cache: bool, nogil: bool, inline: str = ..., no_cpython_wrapper: bool = ..., no_cfunc_wrapper: bool = ...
+    *,
+    cache: bool,
+    nogil: bool,
+    inline: str = ...,
+    no_cpython_wrapper: bool = ...,
+    no_cfunc_wrapper: bool = ...,
+    forceinline: bool = ...,
+    error_model: str = ...,
 ) -> Callable[[_Function], _Function]: ...
 def int16(x: Any) -> Any: ...
 def int32(x: Any) -> Any: ...

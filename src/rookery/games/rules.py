@@ -83,7 +83,7 @@ def generic(function: Function) -> Function:
 
         return call
 
-    overload(from_python)(choose)
+    overload(from_python, jit_options={"no_cfunc_wrapper": True})(choose)  # only compiled code calls it
     return from_python  # type: ignore[return-value]
 
 
@@ -177,7 +177,7 @@ def implements(name: str, plain: np.dtype[Any]) -> Callable[[Function], Function
         check_rule(function.__module__.rpartition(".")[2], name, function, plain)
         rules = claim(plain, function)
         cache.use()  # a changed NUMBA_* variable makes Numba forget its cache folder
-        compiled = njit(cache=True, nogil=True)(function)
+        compiled = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)
         check_new(rules, name, function)
         rules.functions[name] = compiled
         return compiled

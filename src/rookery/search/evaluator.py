@@ -47,7 +47,7 @@ def take_answers(
             f"the evaluator answers with arrays of shape {(np.shape(given), np.shape(judged))}; asked for were logits "
             f"{logits.shape} and values {values.shape}"
         )
-    given, judged = np.ascontiguousarray(given, np.float32), np.ascontiguousarray(judged, np.float32)
+    given, judged = np.asarray(given, np.float32), np.asarray(judged, np.float32)
     if copy_sound(given, judged, logits, values, weights):
         return
     rows = asked()

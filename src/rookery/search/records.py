@@ -11,6 +11,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
+from numba.core.cpu import CPUContext
 from numba.extending import intrinsic
 
 Record = Any  # an element of a structured array
@@ -50,6 +52,27 @@ def prefetch(typing_context: Any, record: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(record), generate
+
+
+@intrinsic
+def copy_of(typing_context: Any, record: Any) -> Any:
+    """Return a copy that nothing else can write to, on a card the record itself.
+
+    A compiler then need not read it again whenever something was written elsewhere.
+    """
+    if not isinstance(record, types.Record):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not isinstance(context, CPUContext):
+            return arguments[0]  # a copy for every lane would cost more
+        with builder.goto_entry_block():
+            copied = builder.alloca(arguments[0].type.pointee)
+        copied.align = 16
+        cgutils.raw_memcpy(builder, copied, arguments[0], ir.Constant(ir.IntType(64), record.size), 1, align=1)
+        return copied
+
+    return record(record), generate
 
 
 def word_bytes(record: Any) -> int:

@@ -6,6 +6,8 @@ the subtree of a move can be shifted to the front when the move is played.
 
 Values belong to the mover of the node they are stored at: a node's mean to its own mover, an edge's mean to the mover
 of the node it leads away from. A finished game has no mover; its node takes the seat of the move before.
+
+Where several leaves of a tree are under way together, each counts as a visit until its value comes back.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ NODE = np.dtype(
     [
         ("first", np.int32),  # its edges: first, first + 1, ..., first + count - 1
         ("count", np.int32),  # 0: the game is over, or the root has not been looked at
-        ("visits", np.int32),  # its own evaluation and everything below, leaves under way included
+        ("visits", np.int32),  # its own evaluation and everything below
         ("mean", np.float32),  # of all values that came up to it
         ("mass", np.float32),  # priors of its visited moves together
         ("value", np.float32),  # the evaluator's, or the result
@@ -37,7 +39,7 @@ EDGE = np.dtype(
     [
         ("prior", np.float32),
         ("mean", np.float32),
-        ("visits", np.int32),  # leaves under way included
+        ("visits", np.int32),
         ("child", np.int32),  # node, -1: none yet, -2: under way
         ("action", np.int16),
         ("proof", np.int16),  # 1: the move wins, -1: it loses, 0: unknown
@@ -81,6 +83,7 @@ NONE, UNDER_WAY = -1, -2
 
 
 MOST_ACTIONS = 1 << 15  # an edge's action has 16 bits
+LINE = 64  # bytes to a line of the cache
 MOST_RECORDS = (1 << 31) - 1  # nodes and edges of a tree are numbered with 32 bits
 
 
@@ -129,6 +132,14 @@ def tree_of(a: Arrays, b: int) -> Tree:
     )  # fmt: skip
 
 
+def aligned(trees: int, records: int, kind: np.dtype[Any]) -> np.ndarray:
+    """Make zeros, [B, N], that begin with a line of the cache: then no node lies across two."""
+    size = trees * records * kind.itemsize
+    plain = np.zeros(size + LINE, np.uint8)
+    first = -plain.ctypes.data % LINE
+    return plain[first : first + size].view(kind).reshape(trees, records)
+
+
 def room(game: Game, settings: TreeSettings, trees: int, nodes: int, edges: int, in_lanes: bool = False) -> Arrays:
     """Make empty trees with room for so many nodes and edges each."""
     most = max(1, game.most_legal)
@@ -149,8 +160,8 @@ def room(game: Game, settings: TreeSettings, trees: int, nodes: int, edges: int,
         roots=game.empty_states(trees),
         leaves=game.empty_states(rows),
         trees=np.zeros(trees, TREE),
-        nodes=np.zeros((trees, nodes), NODE),
-        edges=np.zeros((trees, edges), EDGE),
+        nodes=aligned(trees, nodes, NODE),
+        edges=aligned(trees, edges, EDGE),
         gumbels=np.zeros((trees, most if settings.gumbel else 1), NUMBER),
         slots=np.zeros(rows, SLOT),
         path=np.zeros((rows, depth), STEP),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int32
+from numba import int32, int64
 
 from rookery.games.rules import over, play
 from rookery.search.inner import inner
@@ -91,7 +91,7 @@ def compact(t: Tree, root: int, lane: int, width: int) -> None:
     """Shift the subtree of a node to the front of the pools."""
     number_kept(t, root, lane, width)
     total = int(t.tree.nodes)
-    first, kept = 0, 0
+    first, kept = int64(0), int64(0)
     for n in range(root, total):
         node = at(t.nodes, n)
         if node.moved < 0:
@@ -114,10 +114,10 @@ def compact(t: Tree, root: int, lane: int, width: int) -> None:
 @inner
 def play_on(t: Tree, action: int, keep: Any, lane: int, width: int) -> None:
     """Play a legal action at the root and keep its subtree, or nothing."""
-    root, child = at(t.nodes, 0), -1
+    root, child = at(t.nodes, 0), int64(-1)
     for e in range(root.first, root.first + root.count):
         if at(t.edges, e).action == action:
-            child = int(at(t.edges, e).child)
+            child = int64(at(t.edges, e).child)
     lane_sync()
     if lane == 0:
         play(t.root, action)

@@ -139,9 +139,9 @@ def value_weight(options: Any, most: int) -> Single:
 @inner
 def most_visits(t: Tree) -> int:
     """Return the visits of the most visited root move."""
-    root, most = at(t.nodes, 0), int32(0)
+    root, most = at(t.nodes, 0), int64(0)
     for e in range(root.first, root.first + root.count):
-        most = max(most, at(t.edges, e).visits)
+        most = max(most, int64(at(t.edges, e).visits))
     return int(most)
 
 
@@ -158,7 +158,7 @@ def gumbel_score(t: Tree, e: int, weight: Single) -> float:
 
 @inner
 def gumbel_edge(t: Tree, lane: int, width: int) -> int:
-    """Return the root move of the next simulation by sequential halving."""
+    """Return the root move of the next simulation by sequential halving, on every lane."""
     root, tree, options = at(t.nodes, 0), t.tree, t.options
     considered = min(options.gumbel, root.count)
     visits = considered_visits(considered, tree.budget, tree.made + tree.gathered)
@@ -169,12 +169,7 @@ def gumbel_edge(t: Tree, lane: int, width: int) -> int:
         if at(t.edges, e).visits == visits and score > best:
             best, chosen = score, int32(e)
     chosen = lane_argmax(best, chosen)
-    chosen = chosen if chosen < root.first + root.count else root.first
-    lane_sync()
-    if lane == 0 and at(t.edges, chosen).visits == 0:  # its mean while the leaf is under way
-        at(t.edges, chosen).mean = root.value
-    lane_sync()
-    return int(chosen)
+    return int(chosen) if chosen < root.first + root.count else int(root.first)
 
 
 @inner
@@ -268,12 +263,12 @@ def better(t: Tree, e: int, best: int, weight: Single) -> bool:
 def best_edge(t: Tree) -> int:
     """Return the root's preferred edge."""
     root = at(t.nodes, 0)
-    best = int(root.first)
+    best = int64(root.first)
     weight = value_weight(t.options, most_visits(t))
     for e in range(root.first + 1, root.first + root.count):
         if better(t, e, best, weight):
             best = e
-    return best
+    return int(best)
 
 
 @inner

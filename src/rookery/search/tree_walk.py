@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import float32, int32
+from numba import float32, int32, int64
 
 from rookery.games.rules import legal, mover, observe, over, payoff, play
 from rookery.search.inner import inner
 from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync, lanes_legal
-from rookery.search.records import at, copy_record
+from rookery.search.records import at, copy_of, copy_record
 from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
 from rookery.search.tree_keep import full
 from rookery.search.tree_root import decided, gumbel_edge, prepare_root
@@ -67,78 +67,73 @@ def first_urgency(t: Tree, node: Any, lane: int, width: int) -> Single:
 
 @inner
 def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
-    """Return the edge of a node to follow: the highest score, on a tie the lowest edge."""
+    """Return the edge of a node to follow, on every lane: the highest score, on a tie the lowest edge."""
     node, options = at(t.nodes, n), t.options
     scale, urgency, first = exploration(options, node.visits), first_urgency(t, node, lane, width), node.first
     best, chosen = LOW, int32(first + lane)
     for e in range(first + lane, first + node.count, width):
         edge = at(t.edges, e)
-        mean = edge.mean if edge.visits > 0 else urgency
+        mean = edge.mean  # read in any case: a choice between two numbers is no branch to be guessed wrong
+        mean = mean if edge.visits > 0 else urgency
         score = mean + scale * edge.prior / float32(1 + edge.visits)
-        if options.prove and at(t.edges, e).proof != 0:
-            score = HIGH if at(t.edges, e).proof > 0 else score - float32(1e6)
+        if options.prove and edge.proof != 0:
+            score = HIGH if edge.proof > 0 else score - float32(1e6)
         if score > best:
             best, chosen = score, int32(e)
-    chosen = lane_argmax(best, chosen)
-    lane_sync()
-    if lane == 0 and at(t.edges, chosen).visits == 0:  # its mean while the leaf is under way
-        at(t.edges, chosen).mean = urgency if urgency < HIGH else node.mean
-    lane_sync()
-    return int(chosen)
-
-
-@inner
-def mark(t: Tree, n: int, e: int, by: int) -> None:
-    """Count a leaf under way, or take it back, at a node and one of its edges."""
-    at(t.nodes, n).visits += int32(by)
-    at(t.edges, e).visits += int32(by)
-
-
-@inner
-def unmark(t: Tree, row: int, depth: int, lane: int, width: int) -> None:
-    """Take back the marks along a path, each lane at its own depths: no node is touched by two."""
-    path = at(t.path, row * t.options.depth)
-    for k in range(lane, depth, width):
-        mark(t, at(path, k).node, at(path, k).edge, -1)
-
-
-@inner
-def follow(t: Tree, row: int, depth: int, n: int, e: int) -> None:
-    """Play an edge's action on the leaf's state, and mark the way."""
-    mark(t, n, e, 1)
-    step = at(t.path, row * t.options.depth + depth)
-    step.node, step.edge = int32(n), int32(e)
-    play(at(t.leaves, row), int(at(t.edges, e).action))
+    return int(lane_argmax(best, chosen))
 
 
 @inner
 def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     """Walk to a leaf and leave its position in `at(t.leaves, row)`; False if it is under way already."""
-    copy_record(at(t.leaves, row), t.root, lane, width)
+    leaf, path = at(t.leaves, row), at(t.path, row * t.options.depth)
+    copy_record(leaf, t.root, lane, width)
     lane_sync()
-    n, depth, child, e = 0, 0, 0, -1
+    n, e, depth, child = int64(0), int64(-1), int64(0), int32(0)
     while child >= 0 and at(t.nodes, n).count > 0:
         gumbel = n == 0 and t.options.gumbel > 0
         e = gumbel_edge(t, lane, width) if gumbel else puct_edge(t, n, lane, width)
-        lane_sync()
         if lane == 0:
-            follow(t, row, depth, n, e)
-        lane_sync()
+            step = at(path, depth)
+            step.node, step.edge = int32(n), int32(e)
+            play(leaf, int(at(t.edges, e).action))
         depth += 1
         child = at(t.edges, e).child
         if child >= 0:
-            n = child
-    lane_sync()
+            n = int64(child)
     if lane == 0:
         slot = at(t.slots, row)
         slot.depth, slot.node, slot.edge = int32(depth), int32(n), int32(e)
-        slot.over = int32(over(at(t.leaves, row)))
-        if child == UNDER_WAY:
-            unmark(t, row, depth, 0, 1)
-        elif child == NONE:
-            at(t.edges, e).child = int32(UNDER_WAY)
+        slot.over = int32(over(leaf))
     lane_sync()
-    return child != UNDER_WAY
+    return bool(child != UNDER_WAY)
+
+
+@inner
+def mark(t: Tree, row: int, by: int, lane: int, width: int) -> None:
+    """Count a leaf under way along its path, or take it back; no node is touched by two lanes."""
+    path = at(t.path, row * t.options.depth)
+    for k in range(lane, at(t.slots, row).depth, width):
+        at(t.nodes, at(path, k).node).visits += int32(by)
+        at(t.edges, at(path, k).edge).visits += int32(by)
+
+
+@inner
+def show_under_way(t: Tree, row: int, lane: int, width: int) -> None:
+    """Let the walks to other leaves of the batch see one that is under way."""
+    slot = at(t.slots, row)
+    if slot.edge < 0:
+        return  # the root is alone
+    node = at(t.nodes, slot.node)
+    mean = first_urgency(t, node, lane, width)
+    if slot.node == 0 and t.options.gumbel > 0:
+        mean = node.value
+    elif mean == HIGH:
+        mean = node.mean
+    if lane == 0 and at(t.edges, slot.edge).child == NONE:
+        at(t.edges, slot.edge).child, at(t.edges, slot.edge).mean = int32(UNDER_WAY), mean
+    mark(t, row, int32(1), lane, width)
+    lane_sync()
 
 
 @inner
@@ -152,8 +147,10 @@ def gather(t: Tree, lane: int, width: int) -> None:
         wanted = int32(1)
     elif tree.fresh:
         prepare_root(t, lane, width)
-    found = 0
+    found = int64(0)
     while found < wanted and descend(t, found, lane, width):
+        if options.leaves > 1:
+            show_under_way(t, found, lane, width)
         found += 1
         if lane == 0:
             tree.gathered = int32(found)
@@ -165,18 +162,20 @@ def observe_leaves(t: Tree, kind: int, observations: Any, first: int, lane: int,
     """Write the observations of a tree's leaves into rows first, first + 1, ...; nothing where the game is over."""
     for row in range(t.tree.gathered):
         if not at(t.slots, row).over:
+            leaf = copy_of(at(t.leaves, row))
             for i in range(lane, observations.shape[1], width):
-                observations[first + row, i] = observe(at(t.leaves, row), kind, i)
+                observations[first + row, i] = observe(leaf, kind, i)
 
 
 @inner
 def forget(t: Tree) -> None:
     """Take back the leaves under way of a tree, as if they had never been reached; one lane is enough."""
-    for row in range(t.tree.gathered):
-        slot = at(t.slots, row)
-        unmark(t, row, slot.depth, 0, 1)
-        if slot.edge >= 0 and at(t.edges, slot.edge).child == UNDER_WAY:
-            at(t.edges, slot.edge).child = int32(NONE)
+    if t.options.leaves > 1:
+        for row in range(int64(t.tree.gathered)):
+            mark(t, row, int32(-1), 0, 1)
+            edge = at(t.slots, row).edge
+            if edge >= 0 and at(t.edges, edge).child == UNDER_WAY:
+                at(t.edges, edge).child = int32(NONE)
     t.tree.gathered = int32(0)
 
 
@@ -385,13 +384,14 @@ def note_status(t: Tree) -> None:
 @inner
 def back_up(t: Tree, moves: Any, lane: int, width: int) -> None:
     """Take in the evaluator's answers for the leaves under way; `moves` is room for a legal list."""
-    tree, gathered = t.tree, int(t.tree.gathered)
+    tree, gathered = t.tree, int64(t.tree.gathered)
     if gathered == 0:
         return
     lane_sync()
-    for row in range(gathered):
-        unmark(t, row, at(t.slots, row).depth, lane, width)
-    lane_sync()
+    if t.options.leaves > 1:
+        for row in range(gathered):
+            mark(t, row, int32(-1), lane, width)
+        lane_sync()
     for row in range(gathered):
         n = expand(t, row, moves, lane, width)
         carry_up(t, row, n, lane, width)

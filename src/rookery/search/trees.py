@@ -23,10 +23,11 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
-from rookery.games.rules import State
+from rookery.games.rules import State, over
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator, take_answers
+from rookery.search.inner import inner
 from rookery.search.records import at, prefetch
 from rookery.search.threads import MOST_THREADS, on_threads
 from rookery.search.tree_arrays import (
@@ -59,7 +60,7 @@ EDGES_A_NODE = 8  # in a pool of so many megabytes
 # ---- compiled ------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def search_alone(
     a: Arrays, first: int, last: int, most: int, playouts: int, longest: int, scratch: State, moves: Any, stop: Any
 ) -> None:
@@ -77,7 +78,7 @@ def search_alone(
             back_up(t, moves, 0, 1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def prefetch_path(a: Arrays, b: int, last: int) -> None:
     """Ask for the memory that backing up a tree will touch: while other trees are worked on it leaves the cache."""
     if b + AHEAD < last:
@@ -95,7 +96,7 @@ def prefetch_path(a: Arrays, b: int, last: int) -> None:
                     prefetch(at(t.edges, max(0, at(path, k).edge + near)))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def step(a: Arrays, first: int, last: int, kind: int, observations: Any, moves: Any) -> int:
     """Take in the answers for the leaves under way, gather the next ones; return how many trees still search."""
     a, observations, moves, searching = borrowed(a), borrowed(observations), borrowed(moves), 0
@@ -110,7 +111,16 @@ def step(a: Arrays, first: int, last: int, kind: int, observations: Any, moves: 
     return searching
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+def first_over(roots: Any) -> int:
+    """Return the first tree whose game is over at the root; -1 if there is none."""
+    for b in range(roots.shape[0]):
+        if over(roots[b]):
+            return b
+    return -1
+
+
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def begin_all(a: Arrays, budgets: Any, forget_all: bool) -> None:
     """Begin a search in every tree, from nothing or from what is known."""
     a = borrowed(a)
@@ -121,27 +131,27 @@ def begin_all(a: Arrays, budgets: Any, forget_all: bool) -> None:
         begin(t, budgets[b])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def forget_leaves(a: Arrays) -> None:
     """Take back the leaves under way in every tree."""
     for b in range(a.trees.shape[0]):
         forget(tree_of(a, b))
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def choose_all(a: Arrays, out: Any) -> None:
     """Write the chosen edge of every tree whose root was looked at; -1 for the others."""
     for b in range(a.trees.shape[0]):
         out[b] = choose(tree_of(a, b)) if a.nodes[b, 0].count > 0 else -1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def play_tree(a: Arrays, b: int, action: int, keep: bool) -> None:
     """Play a move in one tree."""
     play_on(tree_of(a, b), action, keep, 0, 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def improve(a: Arrays, b: int, out: Any) -> None:
     """Write the improved policy of one tree."""
     improved_policy(tree_of(a, b), out)
@@ -188,16 +198,17 @@ class Trees:
         """Put new positions at the roots."""
         if len(positions) != self.count:
             raise BadInput(f"there are {self.count} trees, but {len(positions)} positions to search")
-        of_streams = self.one_each("streams", range(self.count) if streams is None else streams)
-        of_plies = self.one_each("plies", plies)
-        for b, position in enumerate(positions):
+        for position in positions:
             if position.game is not self.game and position.game.spec != self.game.spec:
                 raise BadInput(f"these are trees of {self.game.spec}; a position of {position.game.spec} does not fit")
-            if position.over:
-                raise BadInput(f"the game is over in {position.text()!r}; there is nothing to search")
-            self.arrays.roots[b] = position.state
-            tree = self.arrays.trees[b]
-            tree["ply"], tree["stream"], tree["search"] = of_plies[b], of_streams[b], 0
+        together = b"".join(position.states.tobytes() for position in positions)
+        self.arrays.roots[:] = np.frombuffer(together, self.game.state)
+        ended = first_over(self.arrays.roots)
+        if ended >= 0:
+            raise BadInput(f"the game is over in {positions[ended].text()!r}; there is nothing to search")
+        trees = self.arrays.trees
+        trees["stream"] = self.one_each("streams", range(self.count) if streams is None else streams)
+        trees["ply"], trees["search"] = self.one_each("plies", plies), 0
 
     def one_each(self, name: str, given: int | Sequence[int]) -> np.ndarray:
         """Return a number for each tree, [B], where one is given for all or for each."""
