@@ -189,6 +189,26 @@ def test_start_forgets_the_game_before_and_keeps_the_options(spec):
     assert used.states.tobytes() == fresh.states.tobytes()
 
 
+def test_what_lies_behind_the_live_bytes_of_a_state_is_never_read(spec):
+    game = load(spec)
+    live = game.live_bytes()
+    assert 0 < live <= game.state.itemsize
+    for position, action in sampled_walk(game, 7):
+        other = position.copy()
+        other.states.view(np.uint8)[live:] = 0xA5
+        assert (other.over, other.key) == (position.over, position.key)
+        assert [other.payoff(seat) for seat in range(game.seats)] == [position.payoff(s) for s in range(game.seats)]
+        if action is None:
+            continue
+        assert other.mover == position.mover
+        assert other.legal().tolist() == position.legal().tolist()
+        for kind in game.observations:
+            assert np.array_equal(other.observe(kind), position.observe(kind))
+        position.play(action)
+        other.play(action)
+        assert (other.text(), other.key, other.over) == (position.text(), position.key, position.over)
+
+
 def test_a_copy_is_independent(spec):
     position = load(spec).start()
     before = position.text()

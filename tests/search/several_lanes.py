@@ -17,6 +17,7 @@ from numba.core.dispatcher import Dispatcher
 from rookery.games import rules
 from rookery.games.rng import number
 from rookery.search import tree_keep, tree_walk
+from rookery.search.records import word_bytes
 from rookery.search.tree_arrays import Tree
 
 PATIENCE = 60  # seconds until a lane that stays away is an error
@@ -44,6 +45,7 @@ class Warp:
         self.replaced = {
             "at": lambda record, steps: Record(record.array, record.place + int(steps)),
             "copy_record": copied,
+            "copy_front": copied_front,
             "copy_of": lambda record: record,
             "number": lambda key, counter: np.uint64(number(np.uint64(key), counter)),
             "lane_sync": lambda: self.heard(None),
@@ -122,6 +124,14 @@ def copied(target, source, lane, width):
     """Copy a record, by one lane alone."""
     if lane == 0:
         target.array[target.place] = source.array[source.place]
+
+
+def copied_front(target, source, words, lane, width):
+    """Copy the first words of a record, by one lane alone."""
+    if lane == 0:
+        size = int(words) * word_bytes(target.array.itemsize)
+        whole = source.array[source.place].tobytes()[:size] + target.array[target.place].tobytes()[size:]
+        target.array[target.place] = np.frombuffer(whole, target.array.dtype)[0]
 
 
 def on_record(rule):

@@ -107,6 +107,10 @@ class Game:
     def hide(self, state: State, seat: Seat) -> None:
         """Take out of a state what a seat does not see; nothing if all is open."""
 
+    def live_bytes(self) -> int:
+        """Return how many bytes at the front of a state matter with these options: searches copy no more."""
+        return self.state.itemsize
+
     def symmetries(self) -> Symmetries:
         """Return the permutation tables; only the identity unless a game says more."""
         observations = {kind: np.arange(np.prod(shape))[None] for kind, shape in self.observations.items()}

@@ -218,6 +218,10 @@ class Pylos(Game):
         state["rules"], state["greedy"] = RULE_SETS.index(self.rules), self.removal == "greedy"
         state["ply_cap"], state["repetition_cap"] = self.ply_cap, self.repetition_cap
 
+    def live_bytes(self) -> int:
+        unused = 0 if self.repetition_cap else 8 * LONGEST_HISTORY  # the history, which comes last
+        return STATE.itemsize - unused
+
     def seat_name(self, seat: Seat) -> str:
         return ("White", "Black")[seat]
 

@@ -75,9 +75,14 @@ def copy_of(typing_context: Any, record: Any) -> Any:
     return record(record), generate
 
 
-def word_bytes(record: Any) -> int:
-    """Return the size of the largest word that a record consists of."""
-    return next(size for size in (8, 4, 2, 1) if record.size % size == 0)
+def word_bytes(record_bytes: int) -> int:
+    """Return the size of the largest word that records of so many bytes consist of."""
+    return next(size for size in (8, 4, 2, 1) if record_bytes % size == 0)
+
+
+def words_of(front: int, record_bytes: int) -> int:
+    """Return how many words of a record hold so many bytes at its front."""
+    return -(-front // word_bytes(record_bytes))
 
 
 @intrinsic
@@ -85,7 +90,7 @@ def word_count(typing_context: Any, record: Any) -> Any:
     """Return how many words make up a record."""
     if not isinstance(record, types.Record):
         return None
-    count = record.size // word_bytes(record)
+    count = words_of(record.size, record.size)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return context.get_constant(types.intp, count)
@@ -98,7 +103,7 @@ def copy_word(typing_context: Any, target: Any, source: Any, index: Any) -> Any:
     """Copy one word of a record to another record of the same kind."""
     if not isinstance(target, types.Record) or target != source:
         return None
-    size = word_bytes(target)
+    size = word_bytes(target.size)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         word = ir.IntType(8 * size).as_pointer()
@@ -110,7 +115,13 @@ def copy_word(typing_context: Any, target: Any, source: Any, index: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def copy_front(target: Record, source: Record, words: int, lane: int, width: int) -> None:
+    """Copy the first words of a record, the lanes taking them in turn."""
+    for i in range(lane, words, width):
+        copy_word(target, source, i)
+
+
+@njit(cache=True, nogil=True)
 def copy_record(target: Record, source: Record, lane: int, width: int) -> None:
     """Copy a record, the lanes taking its words in turn."""
-    for i in range(lane, word_count(source), width):
-        copy_word(target, source, i)
+    copy_front(target, source, word_count(source), lane, width)

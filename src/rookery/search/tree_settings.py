@@ -10,6 +10,7 @@ import numpy as np
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.options import one_of, whole_number
+from rookery.search.records import words_of
 
 URGENCIES = ("parent", "reduced", "lc0", "infinite")
 PARENT, REDUCED, LC0, INFINITE = range(4)
@@ -23,7 +24,7 @@ OPTIONS = np.dtype(
         ("seed", np.int64), ("leaves", np.int32), ("actions", np.int32), ("most_legal", np.int32),
         ("urgency", np.int32), ("weights", np.int32), ("in_lanes", np.int32), ("prove", np.int32),
         ("early", np.int32), ("nodes", np.int32), ("edges", np.int32), ("depth", np.int32), ("gumbel", np.int32),
-        ("temperature_plies", np.int32), ("teams", np.int32, (MOST_SEATS,)),
+        ("temperature_plies", np.int32), ("state_words", np.int32), ("teams", np.int32, (MOST_SEATS,)),
         ("c", np.float32), ("c_factor", np.float32), ("c_base", np.float32), ("reduction_squared", np.float32),
         ("discount", np.float32), ("sharpness", np.float32), ("noise", np.float32), ("alpha", np.float32),
         ("temperature", np.float32), ("gumbel_scale", np.float32), ("value_visits", np.float32),
@@ -124,6 +125,7 @@ class TreeSettings:
         ):  # fmt: skip
             options[name] = getattr(self, name)
         options["actions"], options["most_legal"] = game.actions, max(1, game.most_legal)
+        options["state_words"] = words_of(game.live_bytes(), game.state.itemsize)
         options["urgency"], options["weights"] = URGENCIES.index(self.urgency), self.policy == "weights"
         options["nodes"], options["edges"], options["depth"] = nodes, edges, depth
         options["in_lanes"], options["early"] = in_lanes, self.early_stop

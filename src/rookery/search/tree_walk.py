@@ -18,7 +18,7 @@ from numba import float32, int32, int64
 from rookery.games.rules import legal, mover, observe, over, payoff, play
 from rookery.search.inner import inner
 from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync, lanes_legal
-from rookery.search.records import at, copy_of, copy_record
+from rookery.search.records import at, copy_front, copy_of
 from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
 from rookery.search.tree_keep import full
 from rookery.search.tree_root import decided, gumbel_edge, prepare_root
@@ -87,7 +87,7 @@ def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
 def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     """Walk to a leaf and leave its position in `at(t.leaves, row)`; False if it is under way already."""
     leaf, path = at(t.leaves, row), at(t.path, row * t.options.depth)
-    copy_record(leaf, t.root, lane, width)
+    copy_front(leaf, t.root, t.options.state_words, lane, width)
     lane_sync()
     n, e, depth, child = int64(0), int64(-1), int64(0), int32(0)
     while child >= 0 and at(t.nodes, n).count > 0:
