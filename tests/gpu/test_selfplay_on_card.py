@@ -75,14 +75,14 @@ def test_a_captured_round_plays_what_a_plain_one_plays():
     from rookery.learn.selfplay_cuda import SelfPlayOnCard
 
     game = load("pylos")
-    settings = SelfplaySettings(at_once=100, simulations=6, leaves=2, ply_limit=40)
-    plain = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 9000, "cuda"), first_numbers, False)
-    other = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 9000, "cuda"), first_numbers)
+    settings = SelfplaySettings(at_once=2000, simulations=6, leaves=2, ply_limit=40)
+    plain = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 99_000, "cuda"), first_numbers, False)
+    other = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 99_000, "cuda"), first_numbers)
     done = 0
     for _ in range(60):
         expected, found = plain.round(), other.round()
         assert found == expected
         done += found.games
-    assert done >= 100
+    assert done >= 2000
     for name, expected, found in zip(plain.replay.rows._fields, plain.replay.rows, other.replay.rows, strict=True):
         assert torch.equal(found, expected), name

@@ -294,6 +294,7 @@ class Chess(Game):
     actions = ACTIONS
     # Nine queens, two rooks, bishops and knights and a king who may castle both ways, each with all it could have
     # on an empty board. A pawn has fewer moves than a queen, so promoting can only raise the sum.
+    few_moves = True
     most_legal = 9 * 27 + 2 * 14 + 2 * 13 + 2 * 8 + 8 + 2
     # 96 moves of pawns and 30 captures, at most 100 plies apart, and 100 plies without
     longest = (96 + 30 + 1) * NO_PROGRESS

@@ -56,6 +56,9 @@ class Game:
     """'perfect', or 'hidden' if a seat does not see everything"""
     vanishing: bool = False
     """whether an action that a seat to move finds illegal stays so for it to the end; random play is faster then"""
+    few_moves: bool = False
+    """whether a position has far fewer legal actions than there are: on a card they are then listed by `legal` instead
+    of asking `is_legal` about each"""
     actions: int
     most_legal: int
     """upper bound of the number of legal actions in any position"""

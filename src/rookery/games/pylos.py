@@ -204,6 +204,7 @@ class Pylos(Game):
     state = STATE
     summary = "build a pyramid of spheres; who sets the apex wins"
     actions = ACTIONS
+    few_moves = True
     most_legal = CELLS + 156
     observations = {"basic": (32,), "rich": (92,)}
 

@@ -25,7 +25,6 @@ from rookery.search.tree_walk import back_up, gather, observe_leaves
 
 WARPS = 4  # trees to a block
 LANES = warps.WIDTH
-FEW = 8  # legal moves are listed by one lane where there are this many times fewer of them than actions
 
 
 @cuda.jit(cache=True)
@@ -41,7 +40,7 @@ def search_on_card(a: Any, rounds: Any, moves: Any) -> None:
             back_up(t, moves[b], lane, LANES)
 
 
-@cuda.jit(cache=True)
+@cuda.jit(cache=True, max_registers=64)  # so that more warps wait for memory at a time
 def step_on_card(a: Any, kind: Any, observations: Any, moves: Any) -> None:
     """Take in the answers for the leaves under way, gather the next ones and write what the evaluator is to see."""
     b = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
@@ -86,7 +85,7 @@ class TreesOnCard:
     def __init__(self, game: Game, settings: TreeSettings, trees: int, keep: bool = False):
         require_card()
         self.host = on_cpu.Trees(game, settings, trees, keep=keep)
-        self.host.arrays.options["in_lanes"] = game.most_legal * FEW >= game.actions
+        self.host.arrays.options["in_lanes"] = not game.few_moves
         self.game, self.settings, self.count = game, settings, trees
         self.moves = cuda.device_array((trees, max(1, game.most_legal)), np.int32)
         self.actions = cuda.device_array(trees, np.int32)
