@@ -79,7 +79,7 @@ def test_the_definition_agrees_at_the_cut():
 
 
 def test_fresh_parts_write_exactly_nothing_and_keep_what_they_read():
-    one, large, grown = pair()
+    _, large, grown = pair()
     for layer in range(2):
         mine, before = grown.layers[layer], large.layers[layer]
         assert mine.attn.W_O[2:].count_nonzero() == 0

@@ -222,7 +222,7 @@ def test_it_learns_a_few_positions_by_heart():
     tokens, moves = random_tokens(config, 8), torch.arange(8)
     wins = (moves % 2).float()
     optimizer = torch.optim.AdamW(network.parameters(), lr=3e-3)
-    for _ in range(150):
+    for _ in range(120):
         found = network.heads(tokens)
         value = torch.nn.functional.binary_cross_entropy_with_logits(found.vertical_win_logit, wins)
         loss = value + torch.nn.functional.cross_entropy(found.policy, moves)

@@ -51,17 +51,23 @@ def activation_names(config: TransformerConfig) -> list[str]:
 
 
 def chosen_names(config: TransformerConfig, wanted: Iterable[str] | None) -> list[str]:
-    """List the activations that names, with * for any part, stand for; without names, all but the patterns."""
+    """List the activations that names stand for, with * for anything between dots; without names, all but patterns."""
     names = activation_names(config)
     if wanted is None:
         return [name for name in names if not name.endswith(PATTERN)]
     found: set[str] = set()
     for text in [wanted] if isinstance(wanted, str) else wanted:
-        fitting = {name for name in names if fnmatchcase(name, text)}
+        fitting = {name for name in names if fits(name, text)}
         if not fitting:
             raise BadInput(f"there is no activation {text!r}; there are {', '.join(told(config))}")
         found |= fitting
     return [name for name in names if name in found]
+
+
+def fits(name: str, text: str) -> bool:
+    """Tell whether a name is meant by a text, in which * stands for anything between two dots."""
+    parts, wanted = name.split("."), text.split(".")
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
 
 
 def told(config: TransformerConfig) -> list[str]:
@@ -104,7 +110,7 @@ def run_with_cache(
 ) -> tuple[Heads, dict[str, Tensor]]:  # fmt: skip
     """Judge N positions and keep activations by name.
 
-    names    with * for any part, like layers.*.out; None: all but the patterns
+    names    with * for anything between two dots, like layers.*.out; None: all but the patterns
     keep     applied to each activation before it is kept, like `lambda x: x[:, -1]` for the board's token alone
     patches  put in their places first, so that what is kept is what went on
     depth    layers to go through; None: all. Activations of later ones are not there
