@@ -30,7 +30,7 @@ HEADS = ("value_", "policy_", "extra_")
 POOLED = ("value_fc1.weight", "extra_fc.weight")
 """weights of a tower that read means, then greatest numbers, over all cells"""
 EQUAL = ("inputs", "actions", "planes", "policy_planes", "extra_actions")
-POSITIONS = 16
+POSITIONS = 64
 
 
 def larger_config(small: AnyConfig, values: Mapping[str, Any], source: str = "network") -> NetworkConfig:
@@ -51,7 +51,7 @@ def grow(small: Network, config: NetworkConfig, seed: int = 0, heads: bool = Tru
     large = build(config, seed)
     if isinstance(small, Transformer):
         grown = embed(small, large, heads, identity)
-        verify_embedding(small, grown, random_tokens(small.config, POSITIONS, seed), heads)
+        verify_embedding(small, grown, random_tokens(small.config, POSITIONS // 4, seed), heads)
         return grown.eval()
     check_fit(small, large, heads)
     inset(small, large, heads)
