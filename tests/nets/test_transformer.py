@@ -233,6 +233,31 @@ def test_it_learns_a_few_positions_by_heart():
     assert (found.policy.argmax(1) == moves).all()
 
 
+@pytest.mark.slow
+def test_it_is_one_graph_for_a_compiler_and_its_answers_stay_the_same():
+    network, tokens = worn(ODD), random_tokens(ODD, 4)
+    compiled = torch.compile(network.heads, backend="aot_eager", fullgraph=True)
+    for mine, expected in zip(compiled(tokens), network.heads(tokens), strict=True):
+        torch.testing.assert_close(mine, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_training_in_half_precision_gives_finite_gradients(dtype):
+    config = TransformerConfig(rows=4, cols=4, width=16, head_width=8, mlp=32, sectors=1, policy_hidden=16)
+    network, tokens = build(config, 3), random_tokens(config, 8)
+    legal = torch.rand(8, config.actions, generator=torch.Generator().manual_seed(0)) < 0.5
+    legal[:, 0] = True
+    with torch.autocast("cpu", dtype):
+        found = network.heads(tokens)
+        loss = torch.nn.functional.cross_entropy(masked(found.policy, legal), torch.zeros(8, dtype=torch.int64))
+    (loss * 1024).backward()
+    assert found.sectors.dtype == dtype
+    gradients = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
+    assert all(gradient.dtype == torch.float32 for gradient in gradients)
+    assert max(gradient.abs().max() for gradient in gradients) > 0
+
+
 def test_same_seed_same_weights():
     first, second, other = (build(SMALL, seed).state_dict() for seed in (1, 1, 2))
     assert all(torch.equal(first[name], second[name]) for name in first)

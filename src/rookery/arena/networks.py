@@ -16,6 +16,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 
 if TYPE_CHECKING:
+    from rookery.nets.configs import NetworkConfig
     from rookery.nets.files import Loaded
 
 ZOO = Path(__file__).parent.parent / "zoo"
@@ -134,4 +135,12 @@ def misfit(loaded: Loaded, game: Game) -> str:
         return f"it reads {config.inputs} numbers; the observation {about.observation!r} has {numbers}"
     if config.actions != game.actions:
         return f"it knows {config.actions} actions; the game has {game.actions} (it was taught {about.game})"
-    return ""
+    return other_board(config, game)
+
+
+def other_board(config: NetworkConfig, game: Game) -> str:
+    """Say that a network is for a board of another shape, which may have as many squares and actions; nothing if not."""
+    mine, theirs = (tuple(getattr(each, side, None) for side in ("rows", "cols")) for each in (config, game))
+    if None in mine or None in theirs or mine == theirs:
+        return ""
+    return f"it is for a board of {mine[0]} x {mine[1]}; the game's has {theirs[0]} x {theirs[1]}"

@@ -240,7 +240,7 @@ class FoldedTransformer(Folded):
     """A transformer: its weights in half precision if asked, queries, keys and values in one product."""
 
     config: TransformerConfig
-    most_rows: ClassVar[dict[str, int]] = {"cpu": 32, "cuda": 4096, "mps": 512}
+    most_rows: ClassVar[dict[str, int]] = {"cpu": 16, "cuda": 4096, "mps": 512}
 
     def fold(self, network: Network) -> Weights:
         """Return the weights for judging."""
