@@ -321,6 +321,15 @@ def test_a_transformer_plays_domineering_on_boards_of_several_sizes(spec, side_t
     assert moves == moves_of(game, f"net:{path},sims=3", "random")[1]
 
 
+def test_a_side_token_needs_an_observation_that_tells_the_side(tmp_path):
+    config = TransformerConfig(rows=16, cols=16, width=8, layers=1, mlp=8, side_token=True)
+    for kind, fits in (("tokens", False), ("tokens_mover", True)):
+        save_network(tmp_path / "a.pth", build(config), About(game="domineering", observation=kind))
+        why = networks.misfit(load_network(tmp_path / "a.pth"), load("domineering"))
+        assert (why == "") is fits
+        assert fits or "'tokens_mover' does" in why
+
+
 def test_a_transformer_for_another_board_is_refused(tmp_path):
     path = transformer_file(tmp_path / "a.pth", False, rows=5, cols=7)
     with pytest.raises(BadInput, match="reads 36 numbers"):

@@ -128,6 +128,8 @@ def misfit(loaded: Loaded, game: Game) -> str:
         return f"it was taught by version {about.rules_version} of the rules; this is version {game.version}"
     if about.observation not in kinds:
         return f"it reads observations {about.observation!r}; the game has {', '.join(kinds)}"
+    if getattr(config, "side_token", False) and about.observation == "tokens":
+        return "it reads who is to move from a token, and the observation 'tokens' does not tell; 'tokens_mover' does"
     numbers = 1
     for length in kinds[about.observation]:
         numbers *= length
@@ -139,7 +141,7 @@ def misfit(loaded: Loaded, game: Game) -> str:
 
 
 def other_board(config: NetworkConfig, game: Game) -> str:
-    """Say that a network is for a board of another shape, which may have as many squares and actions; nothing if not."""
+    """Say that a network is for a board of another shape, which may have as many squares and actions; or nothing."""
     mine, theirs = (tuple(getattr(each, side, None) for side in ("rows", "cols")) for each in (config, game))
     if None in mine or None in theirs or mine == theirs:
         return ""

@@ -120,7 +120,7 @@ class PolicyHead(nn.Module):
 
     W_in times two squares behind one another is its left half times the first plus its right half times the second. So
     each square is multiplied once with both halves, and the pairs are only added up: on 16 x 16, 256 products instead
-    of 480 twice as long.
+    of 480 as large, and no table of pairs.
     """
 
     def __init__(self, config: TransformerConfig):
