@@ -20,6 +20,7 @@ from rookery.nets.configs import (
     read_config,
 )  # fmt: skip
 from rookery.nets.files import load_network
+from rookery.nets.folded import fold
 from rookery.nets.residual import build
 from rookery.nets.surgery import random_tokens
 from rookery.nets.transformer import Transformer, masked
@@ -269,6 +270,25 @@ def test_same_seed_same_weights():
 def test_a_configuration_that_cannot_be_is_refused(values):
     with pytest.raises(BadInput, match=r"network\.transformer"):
         read_config({"kind": "transformer"} | values)
+
+
+@pytest.mark.parametrize("config", SIZES, ids=lambda config: f"{config.rows}x{config.cols}")
+def test_no_positions_get_no_answers(config):
+    network, nothing = worn(config), torch.zeros(0, config.inputs)
+    for logits, values in (network(nothing), fold(network)(nothing)):
+        assert (logits.shape, values.shape) == ((0, config.actions), (0,))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [({"layers": 1 << 20}, "1048576 layers"), ({"width": 1 << 20, "heads": 1 << 20, "head_width": 1 << 20}, "1048576"),
+     ({"rows": 256, "cols": 256, "policy_hidden": 1 << 20}, "pos_embed|policy_head")],
+)  # fmt: skip
+def test_a_file_that_claims_to_be_larger_than_it_is_is_refused(changes, message, tmp_path):
+    network = {"kind": "transformer", **SMALL.model_dump(), **changes}
+    torch.save({"model_state_dict": build(SMALL).state_dict(), "network": network}, tmp_path / "odd.pth")
+    with pytest.raises(BadInput, match=rf"odd\.pth.*({message})"):
+        load_network(tmp_path / "odd.pth")
 
 
 # ---- files of the original project ---------------------------------------------------------------

@@ -24,7 +24,7 @@ def grow(
         list[str] | None, Option("--set", metavar="KEY=VALUE", help="change a size of the large network: layers=9")
     ] = None,
     output: Annotated[Path | None, Option("--out", metavar="FILE", help="else NAME-grown.pth, here")] = None,
-    seed: Annotated[int, Option(help="same seed, same fresh weights")] = 0,
+    seed: Annotated[int, Option(min=0, max=(1 << 63) - 2, help="same seed, same fresh weights")] = 0,
     fresh_heads: Annotated[
         bool, Option("--fresh-heads", help="control: the last norm and the heads of the network are not copied")
     ] = False,

@@ -273,19 +273,20 @@ class FoldedTransformer(Folded):
             inner = functional.gelu(self.linear(f"{n}.in", self.normed(f"{n}.ln2", x)))
             x += self.linear(f"{n}.out", inner)
         x = self.normed("final", x)
-        halves = self.linear("halves", x).view(*tokens.shape, -1)[:, :-1]
+        halves = self.linear("halves", x).view(*tokens.shape, 2 * config.policy_hidden)[:, :-1]
         logits = move_logits(halves, weights["policy.weight"], weights["policy.bias"], config.rows, config.cols)
-        board = x.view(*tokens.shape, -1)[:, -1]
+        board = x.view(*tokens.shape, config.width)[:, -1]
         sign = mover_sign(tokens, config)
         return logits.float(), (self.linear("value", board)[:, 0].float() * sign / 2).tanh()
 
     def mixed(self, n: int, x: Tensor) -> Tensor:
         """Return what the heads of a layer have gathered, [N T, heads head_width]."""
         config = self.config
-        parted = (x @ self.weights[f"{n}.read"]).view(-1, config.inputs, 3, config.heads, config.head_width)
+        shape = (len(x) // config.inputs, config.inputs, 3, config.heads, config.head_width)
+        parted = (x @ self.weights[f"{n}.read"]).view(shape)
         queries, keys, values = parted.permute(2, 0, 3, 1, 4).unbind(0)
         gathered = functional.scaled_dot_product_attention(queries, keys, values)
-        return gathered.transpose(1, 2).reshape(len(x), -1)
+        return gathered.transpose(1, 2).reshape(len(x), config.heads * config.head_width)
 
 
 def norm_of(norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:

@@ -143,7 +143,7 @@ def move_logits(halves: Tensor, weight: Tensor, bias: Tensor, rows: int, cols: i
 
     weight  [hidden], bias [1]  of the last layer
     """
-    first, second = halves.view(-1, rows, cols, 2, len(weight)).unbind(-2)
+    first, second = halves.view(len(halves), rows, cols, 2, len(weight)).unbind(-2)
     vertical = functional.gelu(first[:, :-1] + second[:, 1:]) @ weight
     horizontal = functional.gelu(first[:, :, :-1] + second[:, :, 1:]) @ weight
     return torch.cat((vertical.flatten(1), horizontal.transpose(1, 2).flatten(1)), 1) + bias
