@@ -13,7 +13,10 @@ from rookery import BadInput, terminal
 from rookery.arena import networks
 from rookery.cli import app
 from rookery.learn.settings import write_settings
-from rookery.nets.files import load_network
+from rookery.nets.configs import TransformerConfig
+from rookery.nets.files import About, load_network, save_network
+from rookery.nets.residual import build
+from rookery.nets.surgery import random_tokens, verify_embedding
 from support import run_rookery
 
 pytestmark = pytest.mark.xdist_group("command line")
@@ -37,7 +40,9 @@ def run(tmp_path):
     return run_of_networks(tmp_path / "runs" / "small", [10, 20])
 
 
-@pytest.mark.parametrize("command", [("elo",), ("sweep",), ("train",), ("zoo", "card"), ("zoo", "play"), ("zoo",)])
+@pytest.mark.parametrize(
+    "command", [("elo",), ("grow",), ("sweep",), ("train",), ("zoo", "card"), ("zoo", "play"), ("zoo",)]
+)
 def test_help_shows_an_example(rookery, command):
     done = rookery(*command, "--help")
     assert done.exit_code == 0
@@ -146,6 +151,70 @@ def test_a_game_of_the_same_name_as_a_run_stays_a_game(rookery, tmp_path, monkey
     run_of_networks(tmp_path / "runs" / "pylos", [10])
     done = rookery("export", "pylos", "--ledger", "no-ledger")
     assert "there is no ledger" in str(done.exception)
+
+
+# ---- grow ----------------------------------------------------------------------------------------
+
+
+LITTLE = TransformerConfig(rows=4, cols=4, width=8, heads=2, head_width=4, mlp=6, sectors=1, policy_hidden=4)
+
+
+@pytest.fixture
+def little(tmp_path):
+    about = About(game="domineering:rows=4,cols=4", rules_version=1, observation="tokens", step=30)
+    save_network(tmp_path / "little.pth", build(LITTLE, seed=3), about)
+    return load_network(tmp_path / "little.pth")
+
+
+def test_a_network_is_grown_by_a_file_of_sizes_and_plays(rookery, little, tmp_path):
+    (tmp_path / "large.yaml").write_text("network: {kind: transformer, heads: 3, layers: 3}\n")
+    done = rookery("grow", "little.pth", "large.yaml", "--set", "mlp=9", "--seed", "5")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == "little-grown.pth"
+    grown = load_network(tmp_path / "little-grown.pth")
+    assert grown.config == LITTLE.model_copy(update={"heads": 3, "layers": 3, "mlp": 9})
+    assert grown.about.model_dump() == little.about.model_dump() | {
+        "step": 0, "notes": "grown from little.pth, seed 5",
+    }  # fmt: skip
+    verify_embedding(little.network, grown.network, random_tokens(LITTLE, 8))
+    played = rookery(
+        "match", "net:little-grown.pth,sims=2", "random", "--game", "domineering:rows=4,cols=4", "--games", "2"
+    )
+    assert played.exit_code == 0, played.output
+
+
+def test_controls_of_growing_are_held_and_told(rookery, little, tmp_path):
+    done = rookery("grow", "little.pth", "little.pth.yaml", "--out", "a.pth")
+    assert "cannot be read" in str(done.exception)
+    (tmp_path / "large.yaml").write_text("layers: 3\n")
+    controls = ("--identity", "--random", "--fresh-heads", "--out", "control.safetensors")
+    assert rookery("grow", "little.pth", "large.yaml", *controls).exit_code == 0
+    grown = load_network(tmp_path / "control.safetensors")
+    assert grown.about.notes == "grown from little.pth, seed 0, a random network, fresh heads, identity above"
+    assert grown.network.layers[2].attn.W_O.count_nonzero() == 0
+    verify_embedding(build(LITTLE, 1), grown.network, random_tokens(LITTLE, 8), heads=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["none.pth", "large"], "is not there"), (["little.pth", "huge"], "one of small, large"),
+        (["little.pth", "large"], "width must be the same"),
+        (["little.pth", "large.yaml", "--out", "a.txt"], "ends in"),
+        (["little.pth", "large.yaml", "--out", "little.pth"], "the small network itself"),
+        (["little.pth", "large.yaml", "--set", "depth=3"], r"large.yaml.transformer.depth"),
+        (["little.pth", "large.yaml", "--set", "layers"], "should read"), (["little.pth", "list.yaml"], "by name"),
+        (["small", "large"], "a perceptron grows into a perceptron"),
+    ],
+)  # fmt: skip
+def test_wrong_requests_to_grow_are_refused_and_write_nothing(rookery, run, little, tmp_path, arguments, complaint):
+    (tmp_path / "large.yaml").write_text("layers: 3\n")
+    (tmp_path / "list.yaml").write_text("[1, 2]\n")
+    before = sorted(tmp_path.iterdir())
+    done = rookery("grow", *arguments)
+    assert isinstance(done.exception, BadInput), done.output
+    assert complaint in str(done.exception)
+    assert sorted(tmp_path.iterdir()) == before
 
 
 # ---- the zoo -------------------------------------------------------------------------------------

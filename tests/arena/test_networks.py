@@ -18,7 +18,7 @@ from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.players import make_player
 from rookery.arena.tables import gains_from_many
-from rookery.nets.configs import PerceptronConfig, TowerConfig
+from rookery.nets.configs import PerceptronConfig, TowerConfig, TransformerConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
 from rookery.search.analysis import Limits
@@ -299,3 +299,40 @@ def test_the_command_line_plays_a_network():
     done = run_rookery("analyse", "pylos", "--player", "net:nothing.pth")
     assert done.returncode == 2
     assert "nothing.pth" in done.stderr
+
+
+# ---- a transformer -------------------------------------------------------------------------------
+
+
+def transformer_file(path, side_token, **sizes):
+    config = TransformerConfig(width=16, mlp=16, policy_hidden=8, side_token=side_token, **sizes)
+    kind = "tokens_mover" if side_token else "tokens"
+    save_network(path, build(config, 3), About(game="domineering", rules_version=1, observation=kind))
+    return path
+
+
+@pytest.mark.parametrize("side_token", [False, True])
+@pytest.mark.parametrize("spec", ["domineering", "domineering:rows=5,cols=7"])
+def test_a_transformer_plays_domineering_on_boards_of_several_sizes(spec, side_token, tmp_path):
+    game = load(spec)
+    path = transformer_file(tmp_path / "a.pth", side_token, rows=game.rows, cols=game.cols)
+    score, moves = moves_of(game, f"net:{path},sims=3", "random")
+    assert len(score.games) == 2
+    assert moves == moves_of(game, f"net:{path},sims=3", "random")[1]
+
+
+def test_a_side_token_needs_an_observation_that_tells_the_side(tmp_path):
+    config = TransformerConfig(rows=16, cols=16, width=8, layers=1, mlp=8, side_token=True)
+    for kind, fits in (("tokens", False), ("tokens_mover", True)):
+        save_network(tmp_path / "a.pth", build(config), About(game="domineering", observation=kind))
+        why = networks.misfit(load_network(tmp_path / "a.pth"), load("domineering"))
+        assert (why == "") is fits
+        assert fits or "'tokens_mover' does" in why
+
+
+def test_a_transformer_for_another_board_is_refused(tmp_path):
+    path = transformer_file(tmp_path / "a.pth", False, rows=5, cols=7)
+    with pytest.raises(BadInput, match="reads 36 numbers"):
+        make_player(f"net:{path}", load("domineering"))
+    with pytest.raises(BadInput, match="for a board of 5 x 7; the game's has 7 x 5"):
+        make_player(f"net:{path}", load("domineering:rows=7,cols=5"))

@@ -8,12 +8,12 @@ import torch
 
 from nets.samples import V3, V4, V5, worn
 from rookery.arena.evaluator import NetworkEvaluator
-from rookery.nets.configs import TowerConfig
+from rookery.nets.configs import TowerConfig, TransformerConfig
 from rookery.nets.residual import build
 
 pytestmark = pytest.mark.gpu
 TOWER = TowerConfig(planes=17, rows=15, cols=15, extra_actions=3)
-CONFIGS = [V3, V4, V5, TOWER]
+CONFIGS = [V3, V4, V5, TOWER, TransformerConfig(rows=8, cols=8, side_token=True)]
 
 
 def observations(inputs: int, rows: int, seed: int = 0) -> np.ndarray:

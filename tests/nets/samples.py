@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import torch
 
-from rookery.nets.configs import PerceptronConfig, ResidualConfig, TowerConfig
+from rookery.nets.configs import PerceptronConfig, ResidualConfig, TowerConfig, TransformerConfig
 from rookery.nets.network import Network
 
 V3 = PerceptronConfig(inputs=32, actions=303)
@@ -18,6 +18,7 @@ KINDS = [
     PerceptronConfig(inputs=5, actions=7, hidden=(8, 6, 4)),
     SMALL,
     TowerConfig(planes=2, rows=3, cols=4, extra_actions=2, width=8, blocks=2, policy_hidden=3, value_hidden=4),
+    TransformerConfig(rows=3, cols=4, width=8, heads=3, head_width=4, mlp=6, sectors=2, policy_hidden=5),
 ]
 
 

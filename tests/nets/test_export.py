@@ -11,9 +11,11 @@ import torch
 
 from nets.samples import KINDS, SMALL, V3, V4, V5, worn
 from rookery.errors import BadInput
+from rookery.nets.configs import TransformerConfig
 from rookery.nets.export import export_network, onnx_bytes
 from rookery.nets.files import About, load_network
 from rookery.nets.residual import build
+from rookery.nets.surgery import random_tokens
 
 ABOUT = About(game="pylos", rules_version=1, observation="rich", step=12)
 
@@ -32,6 +34,22 @@ def test_an_onnx_file_gives_the_answers_of_the_network(config, tmp_path):
         assert values.shape == (count,)
         np.testing.assert_allclose(logits, expected[0].numpy(), atol=2e-5, rtol=1e-5)
         np.testing.assert_allclose(values, expected[1].numpy(), atol=2e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("side_token", [False, True])
+def test_an_onnx_file_of_a_transformer_knows_the_side_to_move(side_token, tmp_path):
+    runtime = pytest.importorskip("onnxruntime")
+    config = TransformerConfig(rows=4, cols=3, width=16, layers=1, mlp=8, sectors=1, side_token=side_token)
+    network, told = build(config, 2).eval(), config.model_copy(update={"side_token": True})
+    export_network(tmp_path / "a.onnx", network, ABOUT)
+    session = runtime.InferenceSession(tmp_path / "a.onnx", providers=["CPUExecutionProvider"])
+    x = random_tokens(told, 40).float()
+    logits, values = session.run(["logits", "values"], {"observations": x.numpy()})
+    with torch.no_grad():
+        expected = network(x)
+    np.testing.assert_allclose(logits, expected[0].numpy(), atol=2e-5, rtol=1e-5)
+    np.testing.assert_allclose(values, expected[1].numpy(), atol=2e-5, rtol=1e-5)
+    assert len({value > 0 for value in values}) == 2  # both sides are to move
 
 
 def test_an_onnx_file_says_what_the_network_was_taught(tmp_path):

@@ -7,12 +7,15 @@ import torch
 
 from nets.samples import KINDS, V3, V4, V5, worn
 from rookery.errors import BadInput
-from rookery.nets.configs import TowerConfig
+from rookery.nets.configs import SMALL as TRANSFORMER
+from rookery.nets.configs import TowerConfig, TransformerConfig
 from rookery.nets.folded import fold
 from rookery.nets.network import Network
 from rookery.nets.residual import build
+from rookery.nets.surgery import random_tokens
 
 TOWER = TowerConfig(planes=3, rows=9, cols=9, width=16, blocks=3)
+BOARD = TransformerConfig(rows=5, cols=6, layers=3, side_token=True)
 
 
 def observations(network: Network, rows: int = 64, seed: int = 0) -> torch.Tensor:
@@ -32,7 +35,7 @@ def test_a_folded_network_gives_the_answers_of_the_network(config, seed):
 
 
 @pytest.mark.parametrize(("dtype", "most"), [(torch.bfloat16, 0.06), (torch.float16, 0.008)])
-@pytest.mark.parametrize("config", [V3, V4, V5, TOWER], ids=lambda config: f"{config.kind} {config.inputs}")
+@pytest.mark.parametrize("config", [V3, V4, V5, TOWER, BOARD], ids=lambda config: f"{config.kind} {config.inputs}")
 def test_in_half_precision_answers_are_near(config, dtype, most):
     network = worn(build(config))
     x = observations(network)
@@ -82,6 +85,19 @@ def test_training_on_does_not_reach_a_folded_network():
 def test_weights_of_another_configuration_are_refused():
     with pytest.raises(BadInput, match="do not fit"):
         fold(build(KINDS[0])).update(build(KINDS[1]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_the_transformer_of_the_study_is_judged_in_any_precision(dtype):
+    network = build(TRANSFORMER, 1).eval()
+    x = random_tokens(TRANSFORMER, 4).float()
+    with torch.no_grad():
+        logits, values = network(x)
+    folded_logits, folded_values = fold(network, "cpu", dtype)(x)
+    most = {torch.float32: 1e-5, torch.bfloat16: 0.04, torch.float16: 0.005}[dtype]
+    assert (folded_logits - logits).abs().max() < most * logits.abs().max()
+    assert (folded_values - values).abs().max() < most
+    assert values.abs().min() > 1e-3  # there is something to compare
 
 
 def test_what_is_asked_is_left_as_it_was():

@@ -108,7 +108,8 @@ class NetworkEvaluator:
     def judge(self, rows: np.ndarray) -> Answers:
         """Judge positions in as many passes as they need."""
         logits, values = np.empty((len(rows), self.actions), np.float32), np.empty(len(rows), np.float32)
-        most = self.batch or MOST_ROWS[self.device.type]
+        kind = self.device.type
+        most = self.batch or min(MOST_ROWS[kind], self.folded.most_rows.get(kind, MOST_ROWS[kind]))
         with torch.inference_mode(), on_threads(self.threads):
             for first in range(0, len(rows), most):
                 part = slice(first, first + most)

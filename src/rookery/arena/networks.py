@@ -16,6 +16,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 
 if TYPE_CHECKING:
+    from rookery.nets.configs import NetworkConfig
     from rookery.nets.files import Loaded
 
 ZOO = Path(__file__).parent.parent / "zoo"
@@ -127,6 +128,8 @@ def misfit(loaded: Loaded, game: Game) -> str:
         return f"it was taught by version {about.rules_version} of the rules; this is version {game.version}"
     if about.observation not in kinds:
         return f"it reads observations {about.observation!r}; the game has {', '.join(kinds)}"
+    if getattr(config, "side_token", False) and about.observation == "tokens":
+        return "it reads who is to move from a token, and the observation 'tokens' does not tell; 'tokens_mover' does"
     numbers = 1
     for length in kinds[about.observation]:
         numbers *= length
@@ -134,4 +137,12 @@ def misfit(loaded: Loaded, game: Game) -> str:
         return f"it reads {config.inputs} numbers; the observation {about.observation!r} has {numbers}"
     if config.actions != game.actions:
         return f"it knows {config.actions} actions; the game has {game.actions} (it was taught {about.game})"
-    return ""
+    return other_board(config, game)
+
+
+def other_board(config: NetworkConfig, game: Game) -> str:
+    """Say that a network is for a board of another shape, which may have as many squares and actions; or nothing."""
+    mine, theirs = (tuple(getattr(each, side, None) for side in ("rows", "cols")) for each in (config, game))
+    if None in mine or None in theirs or mine == theirs:
+        return ""
+    return f"it is for a board of {mine[0]} x {mine[1]}; the game's has {theirs[0]} x {theirs[1]}"

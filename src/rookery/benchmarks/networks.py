@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from rookery.arena.evaluator import NetworkEvaluator, on_threads
-from rookery.nets.configs import NetworkConfig, PerceptronConfig, ResidualConfig, TowerConfig
+from rookery.nets.configs import SMALL, NetworkConfig, PerceptronConfig, ResidualConfig, TowerConfig
 from rookery.nets.network import Network
 from rookery.nets.residual import build
 
@@ -24,6 +24,7 @@ CONFIGS: dict[str, NetworkConfig] = {
     "Pylos V4": ResidualConfig(inputs=32, actions=303),
     "Pylos V5": ResidualConfig(inputs=92, actions=303, blocks=10, value_hidden=128, policy_hidden=256),
     "tower 6x64, 15x15": TowerConfig(planes=17, rows=15, cols=15),
+    "Domineering small": SMALL,
 }
 BATCHES = (1, 16, 64, 256, 1024)
 SECONDS = 0.1  # of processor time for one measurement, at least

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from rookery.errors import BadInput
 
@@ -76,8 +76,69 @@ class TowerConfig(Config):
         return self.policy_planes * self.rows * self.cols + self.extra_actions
 
 
-NetworkConfig = Annotated[PerceptronConfig | ResidualConfig | TowerConfig, Field(discriminator="kind")]
-READER: TypeAdapter[PerceptronConfig | ResidualConfig | TowerConfig] = TypeAdapter(NetworkConfig)
+class TransformerConfig(Config):
+    """Layers of attention over the squares of a board on which a move covers two neighbouring squares.
+
+    An observation is the state of each square, row by row, and one more token, the board's. Actions are the pairs of
+    squares one below the other, row by row, then the pairs side by side, column by column.
+    """
+
+    kind: Literal["transformer"] = "transformer"
+    rows: Side
+    cols: Side
+    width: Size = 128
+    """numbers that flow from layer to layer, for each token"""
+    heads: Size = 4
+    head_width: Size = 16
+    layers: Count = 2
+    mlp: Size = 512
+    """hidden units of each layer"""
+    side_token: bool = False
+    """whether the board's token tells who is to move, by one state more"""
+    sectors: Size = 16
+    policy_hidden: Size = 128
+    states: Annotated[int, Field(ge=3, le=1 << 10)] = 3
+    """states of a token: empty, covered (in one way or several), and last the board's"""
+
+    @model_validator(mode="after")
+    def has_moves(self) -> TransformerConfig:
+        """Refuse a single square, on which there is no move."""
+        if self.rows * self.cols < 2:
+            raise ValueError("a board needs two squares for a move")
+        return self
+
+    @property
+    def squares(self) -> int:
+        """Squares of the board."""
+        return self.rows * self.cols
+
+    @property
+    def inputs(self) -> int:
+        """Tokens of an observation."""
+        return self.squares + 1
+
+    @property
+    def actions(self) -> int:
+        """Pairs of neighbouring squares."""
+        return (self.rows - 1) * self.cols + self.rows * (self.cols - 1)
+
+    @property
+    def all_states(self) -> int:
+        """States of a token, that of the other side's turn counted in."""
+        return self.states + self.side_token
+
+
+AnyConfig = PerceptronConfig | ResidualConfig | TowerConfig | TransformerConfig
+NetworkConfig = Annotated[AnyConfig, Field(discriminator="kind")]
+READER: TypeAdapter[AnyConfig] = TypeAdapter(NetworkConfig)
+
+SMALL = TransformerConfig(rows=16, cols=16)
+LARGE = TransformerConfig(rows=16, cols=16, heads=8, layers=7, mlp=768)
+SMALL_FINAL = TransformerConfig(rows=16, cols=16, layers=3)
+LARGE_FINAL = TransformerConfig(rows=16, cols=16, heads=8, layers=6, mlp=768)
+MEDIUM = TransformerConfig(rows=16, cols=16, width=80, layers=5, mlp=320, policy_hidden=80)
+PRESETS = {"small": SMALL, "large": LARGE, "small-final": SMALL_FINAL, "large-final": LARGE_FINAL, "medium": MEDIUM}
+"""the transformers of the Domineering study: as planned, as its original ended, and its player"""
 
 
 def read_config(values: Any, source: str = "network") -> NetworkConfig:

@@ -19,6 +19,7 @@ from rookery.nets.files import SUFFIXES, About, save_network
 from rookery.nets.network import Network
 from rookery.nets.residual import Block, Perceptron, Residual
 from rookery.nets.tower import Tower, TowerBlock
+from rookery.nets.transformer import Attention, Layer, PolicyHead, Transformer
 from rookery.writing import write_whole
 
 OPSET, IR_VERSION = 17, 8  # old enough for programs of recent years, new enough for all that is used here
@@ -122,6 +123,30 @@ class Graph:
         tensors = (norm.weight, norm.bias, norm.running_mean, norm.running_var)
         return self.node("BatchNormalization", x, *(self.weights(tensor) for tensor in tensors), epsilon=norm.eps)
 
+    def numbers_of(self, *numbers: float) -> str:
+        """Add a list of numbers of single precision."""
+        import numpy as np
+
+        return self.constant(np.array(numbers, np.float32))
+
+    def product(self, x: str, weight: Tensor, bias: Tensor | None = None) -> str:
+        """Add x weight^T + bias, for x of any number of axes."""
+        found = self.node("MatMul", x, self.weights(weight.mT))
+        return found if bias is None else self.node("Add", found, self.weights(bias))
+
+    def layer_norm(self, x: str, norm: nn.LayerNorm) -> str:
+        """Add a LayerNorm."""
+        return self.node("LayerNormalization", x, self.weights(norm.weight), self.weights(norm.bias), epsilon=norm.eps)
+
+    def gelu(self, x: str) -> str:
+        """Add a GELU: x (1 + erf(x / sqrt 2)) / 2."""
+        share = self.node("Erf", self.node("Mul", x, self.numbers_of(0.5**0.5)))
+        return self.node("Mul", self.node("Mul", x, self.numbers_of(0.5)), self.node("Add", share, self.numbers_of(1)))
+
+    def part(self, x: str, axis: int, first: int, last: int) -> str:
+        """Add what lies on an axis from first up to last."""
+        return self.node("Slice", x, *(self.numbers([number]) for number in (first, last, axis)))
+
     def relu(self, x: str) -> str:
         """Add a ReLU."""
         return self.node("Relu", x)
@@ -170,4 +195,71 @@ def write_tower(graph: Graph, network: Tower) -> tuple[str, str]:
     return logits, graph.linear(graph.relu(graph.linear(pooled, network.value_fc1)), network.value_fc2)
 
 
-WRITERS: dict[type[Network], Any] = {Perceptron: write_perceptron, Residual: write_residual, Tower: write_tower}
+def write_transformer(graph: Graph, network: Transformer) -> tuple[str, str]:
+    """Write a transformer."""
+    config = network.config
+    tokens = graph.node("Cast", "observations", to=7)  # whole numbers of 64 bits
+    if not config.side_token:
+        tokens = graph.node("Min", tokens, graph.numbers([config.states - 1]))
+    known = graph.numbers(list(range(config.all_states)))
+    states = graph.node("Equal", graph.node("Unsqueeze", tokens, graph.numbers([2])), known)
+    x = graph.product(graph.node("Cast", states, to=1), network.state_embed.weight.mT)
+    x = graph.node("Add", x, graph.weights(network.pos_embed.weight))
+    for layer in network.layers:
+        assert isinstance(layer, Layer)
+        x = graph.node("Add", x, write_attention(graph, graph.layer_norm(x, layer.ln1), layer.attn, config.inputs))
+        mlp = layer.mlp
+        inner = graph.gelu(graph.product(graph.layer_norm(x, layer.ln2), mlp.W_in.weight, mlp.W_in.bias))
+        x = graph.node("Add", x, graph.product(inner, mlp.W_out.weight, mlp.W_out.bias))
+    x = graph.layer_norm(x, network.final_ln)
+    board = graph.node("Flatten", graph.part(x, 1, config.squares, config.inputs))
+    value = graph.node("Mul", graph.linear(board, network.value_head), write_half_sign(graph, tokens, network))
+    return write_moves(graph, graph.part(x, 1, 0, config.squares), network.policy_head), value
+
+
+def write_attention(graph: Graph, x: str, attention: Attention, tokens: int) -> str:
+    """Write what the heads of a layer add to the stream."""
+    heads, width, _ = attention.W_Q.shape
+    shape = graph.numbers([-1, tokens, heads, width])
+    parts = [graph.node("Reshape", graph.product(x, w.flatten(0, 1)), shape) for w in (attention.W_Q, attention.W_V)]
+    queries, values = (graph.node("Transpose", part, perm=[0, 2, 1, 3]) for part in parts)
+    keys = graph.node("Reshape", graph.product(x, attention.W_K.flatten(0, 1)), shape)
+    scores = graph.node("MatMul", queries, graph.node("Transpose", keys, perm=[0, 2, 3, 1]))
+    pattern = graph.node("Softmax", graph.node("Mul", scores, graph.numbers_of(width**-0.5)), axis=-1)
+    mixed = graph.node("Transpose", graph.node("MatMul", pattern, values), perm=[0, 2, 1, 3])
+    mixed = graph.node("Reshape", mixed, graph.numbers([-1, tokens, heads * width]))
+    return graph.product(mixed, attention.W_O.flatten(0, 1).mT)
+
+
+def write_moves(graph: Graph, squares: str, head: PolicyHead) -> str:
+    """Write the logits of moves from what is known of each square."""
+    hidden = len(head.W_in.bias)
+    grid = graph.numbers([-1, head.rows, head.cols, hidden])
+    left, right = head.W_in.weight.chunk(2, 1)
+    first = graph.node("Reshape", graph.product(squares, left, head.W_in.bias), grid)
+    second = graph.node("Reshape", graph.product(squares, right), grid)
+    found = []
+    for axis, length in ((1, head.rows), (2, head.cols)):
+        pairs = graph.node("Add", graph.part(first, axis, 0, length - 1), graph.part(second, axis, 1, length))
+        logits = graph.product(graph.gelu(pairs), head.W_out.weight, head.W_out.bias)
+        found.append(graph.node("Transpose", logits, perm=[0, axis, 3 - axis, 3]))
+    return graph.node("Concat", *(graph.node("Flatten", logits) for logits in found), axis=1)
+
+
+def write_half_sign(graph: Graph, tokens: str, network: Transformer) -> str:
+    """Write 1/2 where Vertical is to move and -1/2 where Horizontal is, [N, 1]."""
+    config = network.config
+    if config.side_token:
+        board = graph.part(tokens, 1, config.squares, config.inputs)
+        other = graph.node("Cast", graph.node("Equal", board, graph.numbers([config.states])), to=1)
+    else:
+        covered = graph.node("Greater", graph.part(tokens, 1, 0, config.squares), graph.numbers([0]))
+        count = graph.node("ReduceSum", graph.node("Cast", covered, to=7), graph.numbers([1]), keepdims=1)
+        dominoes = graph.node("Div", count, graph.numbers([2]))
+        other = graph.node("Cast", graph.node("Mod", dominoes, graph.numbers([2])), to=1)
+    return graph.node("Sub", graph.numbers_of(0.5), other)
+
+
+WRITERS: dict[type[Network], Any] = {
+    Perceptron: write_perceptron, Residual: write_residual, Tower: write_tower, Transformer: write_transformer,
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""Networks in files: ours, those of the original Pylos project, and safetensors.
+"""Networks in files: ours, those of the original Pylos and Domineering projects, and safetensors.
 
     save_network("checkpoint_01000.pth", network, About(game="pylos", rules_version=1, observation="rich", step=1000))
     loaded = load_network("checkpoint_01000.pth")     # loaded.network, loaded.config, loaded.about
@@ -28,7 +28,7 @@ from torch import Tensor
 
 from rookery.errors import BadInput
 from rookery.nets.configs import Config, NetworkConfig, ResidualConfig, read_config
-from rookery.nets.foreign import recognised
+from rookery.nets.foreign import recognised, translated
 from rookery.nets.network import Network
 from rookery.nets.residual import build
 from rookery.writing import write_whole
@@ -185,6 +185,7 @@ def interpreted(content: dict[str, Any], size: int) -> Loaded:
     if "network" in content:
         config, about = read_config(content["network"]), read_about(content.get("about", {}))
     else:
+        weights = translated(weights)
         config, facts = recognised(weights, content)
         about = read_about(facts)
     return Loaded(filled(config, weights), config, about)
@@ -219,8 +220,9 @@ def checked_weights(weights: Any, size: int) -> dict[str, Tensor]:
 
 def filled(config: NetworkConfig, weights: dict[str, Tensor]) -> Network:
     """Make a network and give it weights of exactly its names and shapes; nothing is allocated before they fit."""
-    if getattr(config, "blocks", 0) > len(weights):
-        raise BadInput(f"its configuration speaks of {getattr(config, 'blocks', 0)} blocks, but it does not hold them")
+    for parts in ("blocks", "layers"):
+        if getattr(config, parts, 0) > len(weights):
+            raise BadInput(f"its configuration speaks of {getattr(config, parts)} {parts}, but it does not hold them")
     with torch.device("meta"):
         network = build(config)
     wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}

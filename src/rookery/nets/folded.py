@@ -9,19 +9,24 @@ pre-activation block it acts on the stream x that all blocks share, and cannot. 
 t = b / a, is a (max(x, -t) + t), and with a < 0 it is a (min(x, -t) + t): a clamp, whose factor a and shift t go into
 the layer that follows. So a block costs a clamp and two products. Biases that are added to the stream are constants;
 they are left out of it and counted in wherever the stream is read.
+
+A transformer has no BatchNorm; its weights are laid out for products, and judged in the numbers asked for.
 """
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from rookery.errors import BadInput
-from rookery.nets.configs import ResidualConfig, TowerConfig
+from rookery.nets.configs import ResidualConfig, TowerConfig, TransformerConfig
 from rookery.nets.network import Answers, Network
 from rookery.nets.residual import Block, Perceptron, Residual
 from rookery.nets.tower import Tower, TowerBlock
+from rookery.nets.transformer import Layer, Transformer, embedded, move_logits, mover_sign, tokens_of
 
 Weights = dict[str, Tensor]
 WIDENED = 16
@@ -78,6 +83,8 @@ class Folded:
 
     steady_rows = 1
     """a CPU should be asked about so many rows or more, or the answers for a row depend on their number"""
+    most_rows: ClassVar[dict[str, int]] = {}
+    """rows that a pass on a kind of device should be made of at most, where the network takes much memory for a row"""
 
     def __init__(self, network: Network, device: torch.device | str, dtype: torch.dtype):
         self.config, self.dtype = network.config, dtype
@@ -234,6 +241,64 @@ class FoldedTower(Folded):
         return logits, self.value(self.relu("hidden", pooled))
 
 
+class FoldedTransformer(Folded):
+    """A transformer: its weights in half precision if asked, queries, keys and values in one product."""
+
+    config: TransformerConfig
+    most_rows: ClassVar[dict[str, int]] = {"cpu": 16, "cuda": 4096, "mps": 512}
+
+    def fold(self, network: Network) -> Weights:
+        """Return the weights for judging."""
+        assert isinstance(network, Transformer)
+        weights = {"states": precise(network.state_embed.weight), "places": precise(network.pos_embed.weight)}
+        for n, layer in enumerate(network.layers):
+            assert isinstance(layer, Layer)
+            attn = layer.attn
+            weights[f"{n}.read"] = torch.cat([precise(w) for w in (attn.W_Q, attn.W_K, attn.W_V)]).flatten(0, 1).t()
+            weights[f"{n}.write"] = precise(attn.W_O).flatten(0, 1)
+            weights |= named(**{f"{n}.ln1": norm_of(layer.ln1), f"{n}.ln2": norm_of(layer.ln2)})
+            weights |= named(**{f"{n}.in": plain(layer.mlp.W_in), f"{n}.out": plain(layer.mlp.W_out)})
+        weight, bias = plain(network.policy_head.W_in)
+        last = network.policy_head.W_out
+        halves = torch.cat(weight.chunk(2), 1), torch.cat((bias, torch.zeros_like(bias)))
+        weights |= named(halves=halves, policy=(precise(last.weight)[0], precise(last.bias)))
+        return weights | named(final=norm_of(network.final_ln), value=widened(network.value_head))
+
+    def normed(self, name: str, x: Tensor) -> Tensor:
+        """Apply a LayerNorm."""
+        return functional.layer_norm(x, x.shape[-1:], self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def answers(self, observations: Tensor) -> Answers:
+        """Judge N positions; the logits come in the numbers that are computed with."""
+        config, weights = self.config, self.weights
+        tokens = tokens_of(observations, config)
+        x = embedded(tokens, weights["states"], weights["places"]).flatten(0, 1)  # [N T, width]
+        for n in range(config.layers):
+            x.addmm_(self.mixed(n, self.normed(f"{n}.ln1", x)), weights[f"{n}.write"])
+            inner = functional.gelu(self.linear(f"{n}.in", self.normed(f"{n}.ln2", x)))
+            x += self.linear(f"{n}.out", inner)
+        x = self.normed("final", x)
+        halves = self.linear("halves", x).view(*tokens.shape, 2 * config.policy_hidden)[:, :-1]
+        logits = move_logits(halves, weights["policy.weight"], weights["policy.bias"], config.rows, config.cols)
+        board = x.view(*tokens.shape, config.width)[:, -1]
+        sign = mover_sign(tokens, config)
+        return logits, (self.linear("value", board)[:, 0].float() * sign / 2).tanh()
+
+    def mixed(self, n: int, x: Tensor) -> Tensor:
+        """Return what the heads of a layer have gathered, [N T, heads head_width]."""
+        config = self.config
+        shape = (len(x) // config.inputs, config.inputs, 3, config.heads, config.head_width)
+        parted = (x @ self.weights[f"{n}.read"]).view(shape)
+        queries, keys, values = parted.permute(2, 0, 3, 1, 4).unbind(0)
+        gathered = functional.scaled_dot_product_attention(queries, keys, values)
+        return gathered.transpose(1, 2).reshape(len(x), config.heads * config.head_width)
+
+
+def norm_of(norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:
+    """Return scale and shift of a LayerNorm."""
+    return precise(norm.weight), precise(norm.bias)
+
+
 def folded_convolution(layer: nn.Conv2d, norm: nn.Module) -> tuple[Tensor, Tensor]:
     """Return weights and bias of a convolution without bias and the BatchNorm behind it."""
     scale, shift = scale_and_shift(norm)
@@ -242,7 +307,7 @@ def folded_convolution(layer: nn.Conv2d, norm: nn.Module) -> tuple[Tensor, Tenso
 
 def fold(
     network: Network, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
-) -> FoldedPerceptron | FoldedResidual | FoldedTower:
+) -> FoldedPerceptron | FoldedResidual | FoldedTower | FoldedTransformer:
     """Make a network ready for judging on a device."""
     if isinstance(network, Perceptron):
         return FoldedPerceptron(network, device, dtype)
@@ -250,4 +315,6 @@ def fold(
         return FoldedResidual(network, device, dtype)
     if isinstance(network, Tower):
         return FoldedTower(network, device, dtype)
+    if isinstance(network, Transformer):
+        return FoldedTransformer(network, device, dtype)
     raise BadInput(f"a network of {type(network).__name__} cannot be folded")

@@ -14,9 +14,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rookery.nets.configs import NetworkConfig, PerceptronConfig, ResidualConfig
+from rookery.nets.configs import NetworkConfig, PerceptronConfig, ResidualConfig, TransformerConfig
 from rookery.nets.network import Answers, Network
 from rookery.nets.tower import Tower
+from rookery.nets.transformer import Transformer
 
 
 class Perceptron(Network):
@@ -100,4 +101,6 @@ def build(config: NetworkConfig, seed: int = 0) -> Network:
             return Perceptron(config)
         if isinstance(config, ResidualConfig):
             return Residual(config)
+        if isinstance(config, TransformerConfig):
+            return Transformer(config)
         return Tower(config)
