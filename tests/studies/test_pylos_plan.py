@@ -13,10 +13,10 @@ def names(plan) -> list[str]:
     return [run.name for run in plan]
 
 
-def test_the_full_plan_has_four_runs_on_the_ladder_and_eight_ablations_of_three_seeds():
+def test_the_full_plan_has_four_runs_on_the_ladder_and_ten_ablations_of_three_seeds():
     plan = full_plan()
     assert names(plan)[:4] == ["v3", "v4", "v5", "best"]
-    assert len(plan) == 4 + 8 * 3
+    assert len(plan) == 4 + 10 * 3
     assert {run.settings().selfplay.games for run in plan if not run.ablation} == {500_000}
     assert {run.settings().selfplay.games for run in plan if run.ablation} == {100_000}
 
@@ -47,6 +47,13 @@ def test_an_ablation_differs_from_its_control_in_one_key():
     assert settings["v5-choice-s1"].game == "pylos"
     assert settings["v5-repeat-s1"].selfplay.repetition_limit == 2
     assert settings["v5-root-s1"].training.root_value_share == 0.5
+
+
+def test_gumbel_search_replaces_the_noise_of_the_best_run():
+    settings = {run.name: run.settings() for run in full_plan()}
+    control, other = settings["best-s3"], settings["best-gumbel-s3"]
+    assert (control.selfplay.gumbel, other.selfplay.gumbel, other.selfplay.noise) == (0, 16, 0)
+    assert other.model_copy(update={"selfplay": control.selfplay}) == control
 
 
 @pytest.mark.parametrize("games", [100, 500, 2_000, 50_000])

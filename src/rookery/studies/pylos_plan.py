@@ -2,7 +2,7 @@
 
 The ladder is trained with all games and one seed: V3, V4 and V5 as the original set them, and `best`. The ablations are
 trained with a fifth of the games and several seeds: V4 and V5 as they are, for comparison, each with the other's
-observation, and V5 with one change each against dithering.
+observation, V5 with one change each against dithering, and `best` with another search.
 
 Steps of V3, V4 and V5 are larger and fewer than the original's, with as many samples a game: a card likes them better.
 """
@@ -34,28 +34,30 @@ LARGER_STEPS = {
     "v4": ("training.batch=1024", "training.steps_per_game=0.125"),
     "v5": ("training.batch=1024", "training.steps_per_game=0.125"),
 }
-BEST_AT_ONCE, BEST_WARMUP, BEST_FRESH, BEST_BATCH, BEST_STEPS = 8192, 500, 65_536, 4096, 0.08  # as its settings say
+BEST_WARMUP, BEST_FRESH, BEST_BATCH, BEST_STEPS = 500, 65_536, 4096, 0.08  # as its settings say
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """A change of V4 or V5."""
+    """A change of a run of the ladder."""
 
     name: str
     base: str
-    change: str
+    changes: tuple[str, ...]
     meaning: str
 
 
 ABLATIONS = (
-    Ablation("v4", "v4", "", "V4 as it is"),
-    Ablation("v5", "v5", "", "V5 as it is"),
-    Ablation("v5-basic", "v5", "network.observation=basic", "V5 with V4's observation"),
-    Ablation("v4-rich", "v4", "network.observation=rich", "V4 with V5's observation"),
-    Ablation("v5-discount", "v5", "selfplay.discount=0.985", "values are discounted for each turn"),
-    Ablation("v5-choice", "v5", "game=pylos", "the player chooses what to take back"),
-    Ablation("v5-repeat", "v5", "selfplay.repetition_limit=2", "the first repetition is a draw"),
-    Ablation("v5-root", "v5", "training.root_value_share=0.5", "half of the value target is what the search found"),
+    Ablation("v4", "v4", (), "V4 as it is"),
+    Ablation("v5", "v5", (), "V5 as it is"),
+    Ablation("v5-basic", "v5", ("network.observation=basic",), "V5 with V4's observation"),
+    Ablation("v4-rich", "v4", ("network.observation=rich",), "V4 with V5's observation"),
+    Ablation("v5-discount", "v5", ("selfplay.discount=0.985",), "values are discounted for each turn"),
+    Ablation("v5-choice", "v5", ("game=pylos",), "the player chooses what to take back"),
+    Ablation("v5-repeat", "v5", ("selfplay.repetition_limit=2",), "the first repetition is a draw"),
+    Ablation("v5-root", "v5", ("training.root_value_share=0.5",), "half of the value target is what the search found"),
+    Ablation("best", "best", (), "best as it is: PUCT"),
+    Ablation("best-gumbel", "best", ("selfplay.gumbel=16", "selfplay.noise=0.0"), "best with Gumbel search"),
 )
 CURES = ("v5-discount", "v5-choice", "v5-repeat", "v5-root")
 
@@ -85,7 +87,7 @@ def sizes(base: str, games: int, at_once: int, checkpoints: int) -> tuple[str, .
         return (*LARGER_STEPS[base], f"selfplay.games={games}", f"selfplay.at_once={at_once}", kept)
     warmup, fresh = min(BEST_WARMUP, int(games * BEST_STEPS) // 10), min(BEST_FRESH, 5 * games)
     return (
-        f"selfplay.games={games}", f"selfplay.at_once={min(BEST_AT_ONCE, at_once)}", kept,
+        f"selfplay.games={games}", f"selfplay.at_once={at_once}", kept,
         f"training.warmup_steps={warmup}", f"training.fresh={fresh if fresh >= BEST_BATCH else 0}",
     )  # fmt: skip
 
@@ -98,9 +100,8 @@ def full_plan(games: int = FULL_GAMES, seeds: int = SEEDS, changes: Sequence[str
     saved = CHECKPOINTS if games >= SMALL_STUDY else FEW_CHECKPOINTS
     runs = [Planned(name, name, (*sizes(name, games, at_once, saved), *changes)) for name in LADDER]
     for ablation in ABLATIONS:
-        own = [ablation.change] if ablation.change else []
         for seed in range(1, seeds + 1):
-            told = (*sizes(ablation.base, games // SHARE, at_once, saved), *own, f"seed={seed}", *changes)
+            told = (*sizes(ablation.base, games // SHARE, at_once, saved), *ablation.changes, f"seed={seed}", *changes)
             runs.append(Planned(f"{ablation.name}-s{seed}", ablation.base, told, ablation.name))
     return runs
 
