@@ -47,6 +47,7 @@ def test_the_same_games_reach_the_replay(spec):
 
     slow = SelfPlay(game, settings, 5, Replay(game, judge.kind, 1500))
     fast = SelfPlayOnCard(game, settings, 5, Replay(game, judge.kind, 1500, "cuda"), asked, capture=False)
+    slow.keep_every = fast.keep_every = 5
     done = 0
     for _ in range(110):
         expected, found = slow.round(judge), fast.round()

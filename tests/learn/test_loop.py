@@ -64,6 +64,7 @@ def check_same(run, training, straight):
     for name, rows in training.replay.rows._asdict().items():
         assert torch.equal(rows, getattr(straight.replay.rows, name)), name
     assert losses(run) == losses(straight.run.folder)
+    assert Run.open(run).games.read() == straight.run.games.read()
     steps = [line["step"] for line in Run.open(run).metrics.read()]
     assert steps == sorted(set(steps))
     assert steps[-1] == GAMES

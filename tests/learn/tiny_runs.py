@@ -26,6 +26,7 @@ training:
   {{batch: 16, replay: 150, steps_per_game: 0.75, warmup_steps: 2, symmetries: true, average: ema, average_decay: 0.9,
     root_value_share: 0.25}}
 checkpoints: {{every: 6, least_seconds: 0}}
+tracking: {{game_every: 3}}
 """
 """everything that has a state is in it: an average, symmetries, cheap moves, a ring that goes round"""
 

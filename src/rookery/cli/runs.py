@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from rookery.learn.runs import Run
     from rookery.learn.summaries import Look, Summary
 
 RunArgument = Annotated[str, Argument(metavar="RUN", help="folder of a run, or its name under ./runs")]
@@ -33,7 +34,9 @@ class ListedByDefault(TyperGroup):
 
 
 runs = typer.Typer(
-    cls=ListedByDefault, help="List runs, compare them, clear them up. Without a command: list.", no_args_is_help=False
+    cls=ListedByDefault,
+    help="List runs, compare them, see games, clear up. Without a command: list.",
+    no_args_is_help=False,
 )
 app.add_typer(runs, name="runs")
 
@@ -97,6 +100,73 @@ def compare(
         out.print()
         out.print(table)
     out.print(f"\ncurves: {figure}", markup=False, soft_wrap=True)
+
+
+@runs.command("games")
+def show_games(
+    run: RunArgument,
+    number: Annotated[int | None, Argument(metavar="NUMBER", help="show this game; else list the games kept")] = None,
+    last: Annotated[int, Option(min=1, help="list so many, the newest last")] = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """Show games of self-play that a run has kept: one in `tracking.game_every`.
+
+    Values are what the search found for the side that moved.
+
+    rookery runs games pylos_quick
+
+    rookery runs games pylos_quick 1200
+    """
+    from rookery.learn.runs import Run, run_folder
+    from rookery.terminal import out
+
+    opened = Run.open(run_folder(run))
+    lines = opened.games.read()
+    if not lines:
+        every = opened.settings.tracking.game_every
+        raise BadInput(f"{opened.folder} has kept no games so far; one in tracking.game_every, {every}, is kept")
+    if number is not None:
+        found = [line for line in lines if line["number"] == number]
+        if not found:
+            raise BadInput(f"{opened.folder} has not kept game {number}; `rookery runs games {run}` lists those it has")
+        lines = found
+    if as_json:
+        print_json(lines if number is None else lines[0])
+    elif number is None:
+        out.print(games_table(lines[-last:]))
+    else:
+        print_game(opened, lines[0])
+
+
+def games_table(lines: list[dict[str, Any]]) -> Table:
+    """Lay out games of self-play."""
+    from rich.table import Table
+
+    table = Table("game", "finished", "plies", "result", "ended by", box=None, pad_edge=False)
+    for column in table.columns[:3]:
+        column.justify = "right"
+    for line in lines:
+        sizes = f"{line['number']:,}", f"{line['step']:,}", str(len(line["actions"]))
+        table.add_row(*sizes, f"{line['result']:+g}", line["ending"])
+    return table
+
+
+def print_game(run: Run, line: dict[str, Any]) -> None:
+    """Print the moves of a game and its last position."""
+    from rich.table import Table
+
+    from rookery.learn.kept import moves_of
+    from rookery.terminal import out
+
+    moves, last = moves_of(run.game, run.settings.seed, line["number"], line["actions"])
+    table = Table("ply", "side", "move", "value", box=None, pad_edge=False)
+    for ply, ((side, move), value) in enumerate(zip(moves, line["values"], strict=True), start=1):
+        table.add_row(str(ply), side, move, f"{value:+.2f}")
+    out.print(table)
+    out.print()
+    out.print(last.draw(), markup=False, highlight=False)
+    ended = f"{line['result']:+g} for {run.game.seat_name(0)}, ended by {line['ending'].removeprefix('by ')}"
+    out.print(f"game {line['number']:,}: {ended}", markup=False, highlight=False)
 
 
 @runs.command()

@@ -20,6 +20,7 @@ from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn.gate import Gate
+from rookery.learn.kept import Kept
 from rookery.learn.losses import Losses
 from rookery.learn.replay import Replay
 from rookery.learn.runs import Run
@@ -97,6 +98,8 @@ class Figures:
     finished: Finished = field(default_factory=Finished)
     losses: list[tuple[int, int, Losses]] = field(default_factory=list)
     """of each training call: games played by then, steps made, means on the device"""
+    kept: list[tuple[int, Kept]] = field(default_factory=list)
+    """games to be kept, with the number of games finished by then"""
     gate: dict[str, float] = field(default_factory=dict)
     """of the last challenge"""
     played: float = 0.0
@@ -131,6 +134,7 @@ class Training:
         self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None
         side = OnCard if self.device.type == "cuda" else OnProcessor
         self.players = side(self.game, settings, self.replay, self.player)
+        self.players.play.keep_every = settings.tracking.game_every
         self.figures = Figures()
         self.last: dict[str, float | None] = {"value_loss": None, "policy_loss": None}
         self.go_on()
@@ -195,6 +199,7 @@ class Training:
         due = self.settings.training.steps_after
         first, self.games = due(self.games), min(self.games + finished.games, self.settings.selfplay.games)
         self.figures.finished.merge(finished)
+        self.figures.kept += [(self.games, game) for game in finished.kept]
         count = due(self.games) - first
         if count and self.trainer.ready():
             self.figures.losses.append((self.games, count, self.trainer.train(first, count)))
@@ -229,6 +234,8 @@ class Training:
             told |= {"seconds/play": figures.played, "seconds/train": figures.trained, "seconds/all": self.spent}
         if told:
             tracker.log(self.games, told)
+        for step, game in figures.kept:
+            self.run.append_game(game.as_dict(step))
         self.run.write_progress("training", self.games, **self.last, elapsed_seconds=self.spent)
         self.figures, self.reported_at = Figures(), time.monotonic()
         if self.say:

@@ -4,6 +4,7 @@
     manifest.json            versions, checkpoints with ratings, the best one
     loss_history.jsonl       one line per training call
     metrics.jsonl            every figure that was logged
+    games.jsonl              some games of self-play, move by move
     training_progress.json   how far it is
     checkpoint_01000.pth     a network after so many games
     state/                   a snapshot of all that training holds in memory
@@ -36,8 +37,8 @@ from rookery.learn.manifest import checkpoint_name, timestamp
 from rookery.learn.settings import RunSettings, read_settings, settings_yaml
 from rookery.learn.snapshots import Snapshot, load_snapshot, save_snapshot
 
-CONFIG, LOSSES, METRICS, PROGRESS, STATE, LOCK = (
-    "config.yaml", "loss_history.jsonl", "metrics.jsonl", "training_progress.json", "state", "lock",
+CONFIG, LOSSES, METRICS, GAMES, PROGRESS, STATE, LOCK = (
+    "config.yaml", "loss_history.jsonl", "metrics.jsonl", "games.jsonl", "training_progress.json", "state", "lock",
 )  # fmt: skip
 STATUSES = ("starting", "training", "complete")
 
@@ -48,6 +49,8 @@ class Run:
     def __init__(self, folder: Path, settings: RunSettings, game: Game):
         self.folder, self.settings, self.game = folder, settings, game
         self.losses, self.metrics = LineLog(folder / LOSSES), LineLog(folder / METRICS)
+        self.games = LineLog(folder / GAMES)
+        self.logs = (self.losses, self.metrics, self.games)
         self.lock = Lock(folder / LOCK)
         self.pace = Pace()
 
@@ -98,8 +101,8 @@ class Run:
         sweep(self.folder, spare=(manifests.FILE,))  # the manifest may be written by another process right now
         sweep(self.folder / STATE)
         try:
-            self.losses.mend()
-            self.metrics.mend()
+            for log in self.logs:
+                log.mend()
         except BaseException:
             self.lock.give_back()
             raise
@@ -130,6 +133,11 @@ class Run:
         self.needs_lock()
         losses = {"value_loss": value_loss, "policy_loss": policy_loss} | more
         self.losses.append({"step": step} | {name: rounded(value, 6) for name, value in losses.items()})
+
+    def append_game(self, values: dict[str, Any]) -> None:
+        """Add a game of self-play."""
+        self.needs_lock()
+        self.games.append(values)
 
     def write_progress(
         self,
@@ -230,8 +238,8 @@ class Run:
         nobody would make one up that a kill has prevented.
         """
         self.needs_lock()
-        self.losses.sync()
-        self.metrics.sync()
+        for log in self.logs:
+            log.sync()
         return save_snapshot(self.folder / STATE, snapshot)
 
     def load_state(self) -> Snapshot | None:
@@ -239,10 +247,10 @@ class Run:
         return load_snapshot(self.folder / STATE)
 
     def go_back_to(self, step: int) -> None:
-        """Forget losses, figures and checkpoints after `step` games: what came after a snapshot comes again."""
+        """Forget losses, figures, games and checkpoints after `step` games: what came after a snapshot comes again."""
         self.needs_lock()
-        self.losses.keep_until("step", step)
-        self.metrics.keep_until("step", step)
+        for log in self.logs:
+            log.keep_until("step", step)
         with manifests.changed(self.folder) as manifest:
             for name in ("checkpoints", "pruned"):
                 manifest[name] = [entry for entry in manifest[name] if entry["step"] <= step]

@@ -280,8 +280,10 @@ class GateSettings(Section):
 
 
 class TrackingSettings(Section):
-    """Where figures go besides the run's folder."""
+    """Which games are kept, and where figures go besides the run's folder."""
 
+    game_every: Annotated[int, span(0, MANY)] = 100
+    """one game of self-play in so many is kept in games.jsonl, move by move; 0: none"""
     tensorboard: YesNo = False
     """whether TensorBoard's files are written, into the folder tensorboard/ of the run"""
     wandb: YesNo = False

@@ -21,6 +21,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.rng import random_below
 from rookery.learn.book import ENDINGS, PLAYING, Book, Rows, copy_game, new_game, note_move, room
+from rookery.learn.kept import Kept, kept_game, kept_places
 from rookery.learn.replay import Replay, packed, unpacked
 from rookery.learn.sections import SelfplaySettings
 from rookery.search.analysis import Watch
@@ -77,6 +78,8 @@ class Finished:
     losses: int = 0
     endings: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDINGS[1:], 0))
     """games by what ended them"""
+    kept: list[Kept] = field(default_factory=list)
+    """those that a person may look at"""
 
     def add(self, games: np.ndarray) -> None:
         """Count finished games, records of a book."""
@@ -93,6 +96,7 @@ class Finished:
         self.wins, self.losses = self.wins + other.wins, self.losses + other.losses
         for name, count in other.endings.items():
             self.endings[name] += count
+        self.kept += other.kept
 
 
 def refuse_order(settings: SelfplaySettings) -> None:
@@ -118,6 +122,9 @@ def round_teaches(settings: SelfplaySettings, seed: int, number: int) -> bool:
 
 class SelfPlay:
     """Games of one network against itself, on a CPU."""
+
+    keep_every = 0
+    """one finished game in so many is told move by move; 0: none"""
 
     def __init__(self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay):
         refuse_order(settings)
@@ -155,8 +162,10 @@ class SelfPlay:
         ended = self.book.games["ending"] != PLAYING
         while ended.any():  # again, if random plies alone end a game
             refuse_endless(self.game, self.settings, attempts := attempts + 1)
-            games = self.book.games[ended]
-            done.add(games)
+            games = self.book.games
+            done.add(games[ended])
+            kept = kept_places(games, ended, self.keep_every)
+            done.kept += [kept_game(games[place], self.book.plies[place]) for place in kept]
             lengths = np.where(ended, self.book.games["plies"], 0)
             first = self.replay.written + np.cumsum(lengths) - lengths
             self.replay.written += int(lengths.sum())

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from rookery.games.game import Game
 from rookery.learn.book import GAME, PLAYING, Book, Rows, copy_game, new_game, note_move, room
+from rookery.learn.kept import kept_game, kept_places
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, pages, refuse_endless, refuse_order, restore, round_teaches
@@ -79,6 +80,9 @@ def renew_games(a: Any, book: Any, numbers: Any, lengths: Any, moves: Any) -> No
 
 class SelfPlayOnCard:
     """Games of one network against itself, on a card."""
+
+    keep_every = 0
+    """one finished game in so many is told move by move; 0: none"""
 
     def __init__(
         self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay, judge: Judge, capture: bool = True
@@ -178,7 +182,7 @@ class SelfPlayOnCard:
             if count == 0:
                 return done
             refuse_endless(self.game, self.settings, attempts := attempts + 1)
-            done.add(self.finished_games(ended))
+            self.tell(ended.cpu().numpy(), done)
             first = self.replay.written + torch.cumsum(self.lengths, 0) - self.lengths
             self.replay.written += plies
             oldest = np.int64(self.replay.written - self.replay.capacity)
@@ -189,11 +193,13 @@ class SelfPlayOnCard:
             self.lengths.zero_()
             self.begin(ended, count)
 
-    def finished_games(self, ended: Tensor) -> np.ndarray:
-        """Return the records of finished games."""
+    def tell(self, ended: np.ndarray, done: Finished) -> None:
+        """Count finished games, and fetch the moves of those that are kept."""
         games = self.book.games.copy_to_host(stream=self.stream())
-        found: np.ndarray = games[ended.cpu().numpy()]
-        return found
+        done.add(games[ended])
+        for place in kept_places(games, ended, self.keep_every):
+            plies = self.book.plies[place].copy_to_host(stream=self.stream())
+            done.kept.append(kept_game(games[place], plies))
 
     # -- going on --
 
