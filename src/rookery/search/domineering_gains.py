@@ -2,16 +2,16 @@
 
 A position is `free` [2, 4]: the free squares as each seat sees them, along its own lines, numbered as in
 `games/domineering.py`: place j of line i is bit 16 * (i % 4) + j of word i // 4, lines being rows for Vertical and
-columns for Horizontal. A move is the place of its first square, 16 * i + j; its second is place j of line i + 1. So both
-seats read, play and judge alike, and 16 * i + j is also the action, counted from the seat's first.
+columns for Horizontal. A move is the place of its first square, 16 * i + j; its second is place j of line i + 1. So
+both seats read, play and judge alike, and 16 * i + j is also the action, counted from the seat's first.
 
-A move takes up to three of one's own moves, itself among them, and up to four of the other's: those that use one of its
-squares. The difference of moves left then changes by
+A move takes up to three of one's own moves, itself among them, and up to four of the other's: those that use one of
+its squares. The difference of moves left then changes by
 
     gain = other's moves taken - own moves taken, -3 to 3
 
-All gains of a seat are computed together, by adding bits of a word in columns: `planes` has a row for each digit. So the
-best move of one ply is found without trying any.
+All gains of a seat are computed together, by adding bits of a word in columns: `planes` has a row for each digit. So
+the best move of one ply is found without trying any.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ The search judges a position by the mover's moves left minus the other's; who ha
 looks depends on the number of legal moves (`Guidance`). Of the moves with the highest value it plays the one that gains
 most at once (`domineering_gains`), and of those the one with the highest random number.
 
-Game number g of a seed is a pure function of (seed, g, guidance): all numbers are drawn from stream g of the seed. Ply k
-owns 512 of them: number 512 * k + action is that of a move, and the two behind the last action's decide whether a move is
-explored and which one it is.
+Game number g of a seed is a pure function of (seed, g, guidance): all numbers are drawn from stream g of the seed.
+Ply k owns 512 of them: number 512 * k + action is that of a move, and the two behind the last action's decide whether a
+move is explored and which one it is.
 
 One ply is judged without trying its moves, since the gains of all are known at once. So depth 2 tries the moves of one
 player, and depth 3 those of both, the best gains first.
