@@ -178,6 +178,18 @@ def test_a_step_is_the_same_however_it_is_reached():
     assert (Order(1000, 64, seed=6).at(0)[0] != Order(1000, 64, seed=5).at(0)[0]).any()
 
 
+def test_several_steps_are_built_at_once(table):
+    positions = Positions(table)
+    order = Order(len(positions), 500, seed=2)
+    several = positions.batch(*order.at(2, 5))  # beyond the end of a pass
+    assert order.steps < 7
+    for i in range(5):
+        one, same = positions.batch(*order.at(2 + i)), several[500 * i : 500 * (i + 1)]
+        assert len(one) == len(same) == 500
+        assert (one.tokens == same.tokens).all()
+        assert (one.policy == same.policy).all()
+
+
 @pytest.mark.parametrize("size", [0, 1001])
 def test_batches_that_cannot_be_filled_are_refused(size):
     with pytest.raises(BadInput, match="size of a batch must be a whole number in 1"):

@@ -9,6 +9,7 @@ Nothing waits for the device, and shapes depend on the size of a batch alone, so
     train = Positions(table, "train")
     order = Order(len(train), 256, seed=42)
     batch = train.batch(*order.at(step))
+    sixteen = train.batch(*order.at(step, 16))  # of sixteen steps at once; sixteen[:256] is the first
 
 A game belongs to one part of the data, by the key of its opening (`opening_keys`): eight in ten to train, one each to
 valid and test. Games that begin alike, or as mirror images, are in the same part, whichever file they are in.
@@ -64,6 +65,13 @@ class Batch:
     """[N, 16] float32: Vertical's moves minus Horizontal's in each 4 x 4 sector"""
     explored: Tensor
     """[N] bool: whether the move played was drawn at random"""
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __getitem__(self, some: slice) -> Batch:
+        """Return some of the positions."""
+        return Batch(*(getattr(self, field.name)[some] for field in fields(self)))
 
 
 def load_records(paths: Sequence[str | Path]) -> GameRecords:
@@ -217,13 +225,19 @@ class Order:
         self.drawn = -1
         self.numbers = self.symmetries = torch.empty(0)
 
-    def at(self, step: int) -> tuple[Tensor, Tensor]:
-        """Return the numbers and symmetries [size] of a step, counted from 0."""
+    def at(self, step: int, steps: int = 1) -> tuple[Tensor, Tensor]:
+        """Return the numbers and symmetries [steps * size] of a step, counted from 0, and of those that follow."""
+        found = [self.of_one(following) for following in range(step, step + steps)]
+        numbers, symmetries = (torch.cat(column) for column in zip(*found, strict=True))
+        return numbers.long(), symmetries.long()
+
+    def of_one(self, step: int) -> tuple[Tensor, Tensor]:
+        """Return the numbers and symmetries [size] of a step, as they are kept."""
         passed, within = divmod(step, self.steps)
         if passed != self.drawn:
             self.draw(passed)
         some = slice(within * self.size, (within + 1) * self.size)
-        return self.numbers[some].long(), self.symmetries[some].long()
+        return self.numbers[some], self.symmetries[some]
 
     def draw(self, passed: int) -> None:
         """Draw the order of a pass."""
