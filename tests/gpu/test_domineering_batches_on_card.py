@@ -7,18 +7,12 @@ from dataclasses import fields
 import pytest
 import torch
 
-from rookery.search.domineering_guided import guided_games
 from rookery.studies.domineering_batches import Batch, GameTable, Order, Positions
-from rookery.studies.domineering_files import GameRecords, records_of
+from studies.domineering_samples import some_records
 
 pytestmark = pytest.mark.gpu
 
 SIZE = 64
-
-
-def some_records() -> GameRecords:
-    found = guided_games(30, seed=6)
-    return records_of(found.moves, found.lengths, found.explored)
 
 
 def assert_same(here: Batch, there: Batch) -> None:
@@ -27,7 +21,9 @@ def assert_same(here: Batch, there: Batch) -> None:
 
 
 def test_a_card_builds_the_same_batches():
-    here, there = (Positions(GameTable(some_records(), device), side_token=True) for device in ("cpu", "cuda"))
+    here, there = (
+        Positions(GameTable(some_records(30, seed=6), device), side_token=True) for device in ("cpu", "cuda")
+    )
     for step in range(3):
         on_cpu = Order(len(here), SIZE, seed=1).at(step)
         on_card = Order(len(here), SIZE, seed=1, device="cuda").at(step)
@@ -35,7 +31,7 @@ def test_a_card_builds_the_same_batches():
 
 
 def test_building_fits_in_a_graph():
-    here, there = (Positions(GameTable(some_records(), device)) for device in ("cpu", "cuda"))
+    here, there = (Positions(GameTable(some_records(30, seed=6), device)) for device in ("cpu", "cuda"))
     order = Order(len(here), SIZE, seed=1)
     numbers, symmetries = (column.cuda() for column in order.at(0))
     side = torch.cuda.Stream()

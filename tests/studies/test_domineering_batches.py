@@ -23,22 +23,17 @@ from rookery.studies.domineering_batches import (
     parts_of,
     squares_of_moves,
 )  # fmt: skip
-from rookery.studies.domineering_files import GameRecords, joined, records_of, write_games
-from studies.test_domineering_files import turned
+from rookery.studies.domineering_files import GameRecords, joined, write_games
+from studies.domineering_samples import some_records, turned
 
 pytestmark = pytest.mark.xdist_group("domineering")
 
 GAME = load("domineering")
 
 
-def some_records(games: int = 30, seed: int = 6) -> GameRecords:
-    found = guided_games(games, seed=seed)
-    return records_of(found.moves, found.lengths, found.explored)
-
-
 @pytest.fixture(scope="module")
 def table() -> GameTable:
-    return GameTable(some_records())
+    return GameTable(some_records(30, seed=6))
 
 
 def slow_row(records: GameRecords, game: int, ply: int, symmetry: int, kind: str = "tokens") -> dict[str, np.ndarray]:
@@ -101,6 +96,17 @@ def test_sectors_do_not_turn_with_the_board(table):
     assert (both.sectors.view(2, 4, 4) == start).all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_sectors_are_exact_where_products_are_rounded(table, dtype):
+    positions = Positions(table, "all", first_ply=0)
+    numbers = torch.arange(0, len(positions), 7)
+    plain = positions.batch(numbers, numbers % 4)
+    with torch.autocast("cpu", dtype):
+        rounded = positions.batch(numbers, numbers % 4)
+    assert rounded.sectors.dtype == torch.float32
+    assert (rounded.sectors == plain.sectors).all()
+
+
 def test_positions_begin_behind_the_opening_and_end_before_the_last_move(table):
     places = Positions(table, "all").places.numpy()
     counted = [(game, ply) for game in range(30) for ply in range(16, int(table.records.lengths[game]))]
@@ -146,7 +152,7 @@ def test_no_position_is_in_two_parts_and_none_in_no_part(table):
 
 
 def test_games_that_begin_alike_are_in_the_same_part_in_whichever_file():
-    records = some_records(200)
+    records = some_records(200, seed=6)
     other = joined([some_records(300, seed=9), records[::-1]])
     assert (parts_of(other.moves)[300:] == parts_of(records.moves)[::-1]).all()
     mirrored = turned(records.moves[:40], over_rows=True, over_cols=False)
@@ -197,7 +203,7 @@ def test_batches_that_cannot_be_filled_are_refused(size):
 
 
 def test_without_positions_there_are_no_batches():
-    none = Positions(GameTable(some_records(0)), "all")
+    none = Positions(GameTable(some_records(0, seed=6)), "all")
     assert len(none) == 0
     assert list(none.in_order(8)) == []
     with pytest.raises(BadInput, match="positions must be a whole number in 1"):

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rookery import BadInput
-from rookery.search.domineering_guided import guided_games
 from rookery.search.domineering_replay import opening_keys
 from rookery.studies.domineering_files import (
     GameRecords,
@@ -21,9 +20,9 @@ from rookery.studies.domineering_files import (
     joined,
     read_about,
     read_games,
-    records_of,
     write_games,
 )  # fmt: skip
+from studies.domineering_samples import some_records, turned
 
 pytestmark = pytest.mark.xdist_group("domineering")
 
@@ -32,8 +31,7 @@ ABOUT = {"phase": 1, "seed": 4}
 
 @pytest.fixture
 def records() -> GameRecords:
-    found = guided_games(12, seed=4)
-    return records_of(found.moves, found.lengths, found.explored)
+    return some_records(12, seed=4)
 
 
 def save(path, **arrays) -> None:
@@ -178,8 +176,7 @@ def test_an_array_that_claims_to_be_larger_than_it_is_is_refused(tmp_path, recor
 
 @given(place=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 255))
 def test_a_flipped_byte_is_refused_or_changes_no_game(tmp_path_factory, place, flip):
-    found = guided_games(2, seed=1)
-    records = records_of(found.moves, found.lengths, found.explored)
+    records = some_records(2, seed=1)
     content = bytearray(archive_of(records))
     content[int(place * len(content))] ^= flip
     path = tmp_path_factory.mktemp("flipped") / "games.npz"
@@ -221,19 +218,6 @@ def test_settings_are_json_that_people_read(tmp_path, records):
 
 
 # ---- games that begin alike ----------------------------------------------------------------------
-
-
-def turned(moves: np.ndarray, over_rows: bool, over_cols: bool) -> np.ndarray:
-    """Turn every move around, from the squares it covers."""
-    out = moves.copy()
-    for game, ply in np.argwhere(moves >= 0):
-        action = int(moves[game, ply])
-        vertical = action < 240
-        row, col = (action // 16, action % 16) if vertical else ((action - 240) % 16, (action - 240) // 16)
-        row = (14 if vertical else 15) - row if over_rows else row
-        col = (15 if vertical else 14) - col if over_cols else col
-        out[game, ply] = 16 * row + col if vertical else 240 + 16 * col + row
-    return out
 
 
 def test_openings_have_the_key_of_their_mirror_images_and_no_other(records):

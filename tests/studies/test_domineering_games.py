@@ -91,6 +91,7 @@ def test_killed_at_any_step_the_same_command_ends_with_the_same_files(tmp_path, 
     assert steps > 15
 
 
+@pytest.mark.faults
 def test_killed_while_games_are_added_the_same_command_ends_with_the_same_files(tmp_path, monkeypatch):
     make_games(tmp_path / "whole", 35, alphabeta_recipe())
     real, steps = os.fsync, 0
@@ -190,6 +191,32 @@ def test_a_damaged_part_is_refused_by_its_name(tmp_path):
     part.write_bytes(part.read_bytes()[:500])
     with pytest.raises(BadInput, match=r"00000.npz is no file of games, or cut off"):
         make_games(tmp_path, 20, plain)
+
+
+def test_parts_left_from_a_finished_phase_are_not_taken_for_another(tmp_path):
+    make_games(tmp_path, 20, alphabeta_recipe(seed=1))
+    (tmp_path / "phase1_parts").mkdir()
+    (tmp_path / "phase1_games.npz").rename(tmp_path / "phase1_parts" / "00000.npz")
+    (tmp_path / "phase1_games.json").unlink()
+    found = read_games(make_games(tmp_path, 20, alphabeta_recipe(seed=2)))
+    assert (found.moves == guided_games(20, seed=2).moves).all()
+
+
+def test_a_file_of_unknown_making_is_not_written_over(tmp_path):
+    path = make_games(tmp_path, 20, alphabeta_recipe(seed=1))
+    before = path.read_bytes()
+    (tmp_path / "phase1_games.json").unlink()
+    with pytest.raises(BadInput, match=r"phase1_games.npz is there, but nothing tells how it was made"):
+        make_games(tmp_path, 20, alphabeta_recipe(seed=1))
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_was_removed_is_made_again(tmp_path):
+    path = make_games(tmp_path, 20, alphabeta_recipe(seed=1))
+    before = files(tmp_path)
+    path.unlink()
+    make_games(tmp_path, 20, alphabeta_recipe(seed=1))
+    assert files(tmp_path) == before
 
 
 def test_two_at_once_are_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,10 +75,12 @@ def made(folder: Path, games: int, recipe: Recipe) -> Path:
         with compiling_announced(f"the players of phase {recipe.phase}"):
             recipe.make(0, 1)
         with progress_bar() as bar:
-            task = bar.add_task(f"phase {recipe.phase}", total=games, note="games")
+            task = bar.add_task(f"games of phase {recipe.phase}", total=games, note="")
+            began = time.monotonic()
 
             def say(done: int, total: int, note: str) -> None:
-                bar.update(task, completed=done, total=total)
+                rate = done / max(time.monotonic() - began, 1e-3)
+                bar.update(task, completed=done, total=total, note=f"{rate:,.0f} games/s")
 
             return make_games(folder, games, recipe, say)
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """Batches of the Domineering study, built on the device from lists of moves.
 
 A table keeps for every game the ply at which each square is covered. That is the list of moves, scattered once. The
-position at a ply is then a comparison: covered is what was covered before. Legal moves are free squares beside their
+position at a ply is then a comparison: covered is what was covered before. Moves are free squares beside free
 neighbours, by shifts of the board; sectors count them after the symmetry, since they do not turn with the board.
 Nothing waits for the device, and shapes depend on the size of a batch alone, so that building fits in a CUDA graph.
 
@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 from torch.utils.data import Dataset
 
 from rookery.games.domineering import SECTOR, Domineering
@@ -92,6 +91,15 @@ def squares_of_moves() -> np.ndarray:
     return np.concatenate([np.stack([vertical, vertical + SIDE], 1), np.stack([transposed, transposed + 1], 1)])
 
 
+def sector_weights() -> np.ndarray:
+    """Return how moves count in sectors [480, 16]: Vertical's 1, Horizontal's -1, each in that of its first square."""
+    first = squares_of_moves()[:, 0]
+    sector = first // SIDE // SECTOR * (SIDE // SECTOR) + first % SIDE // SECTOR
+    weights = np.zeros((MOVES, SECTORS), np.float32)
+    weights[np.arange(MOVES), sector] = np.where(np.arange(MOVES) < MOVES // 2, 1, -1)
+    return weights
+
+
 class GameTable:
     """Games on a device.
 
@@ -150,8 +158,12 @@ class Positions:
             chosen &= (table.parts == PARTS.index(part))[:, None]
         if drop_explored:
             chosen &= ~records.explored
-        self.places = torch.from_numpy(np.flatnonzero(chosen)).to(table.device)  # 128 * game + ply
-        self.turned_moves = torch.from_numpy(Domineering().symmetries().actions).to(table.device).flatten()
+        device, turns = table.device, Domineering().symmetries()
+        self.places = torch.from_numpy(np.flatnonzero(chosen)).to(device)  # 128 * game + ply
+        self.squares = torch.from_numpy(turns.observations["tokens"][:, :SQUARES].copy()).to(device)
+        self.actions = torch.from_numpy(turns.actions).to(device)
+        self.sides = torch.from_numpy(np.arange(MOVES) // (MOVES // 2) == np.arange(2)[:, None]).to(device)
+        self.weights = torch.from_numpy(sector_weights()).to(device)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -160,17 +172,15 @@ class Positions:
         """Build the positions with the given numbers [N] in the given symmetries [N], int64 on the table's device."""
         table, place = self.table, self.places[numbers]
         game, ply = place // LONGEST, place % LONGEST
-        covered = table.covered_at[game] < ply.to(torch.uint8)[:, None]
-        free = ~turned(covered.view(-1, SIDE, SIDE), symmetries)
-        vertical = free[:, :-1] & free[:, 1:]
-        horizontal = free[:, :, :-1] & free[:, :, 1:]
-        moves_vertical = (ply % 2 == 0)[:, None]
+        side = ply % 2
+        covered = table.covered_at[game[:, None], self.squares[symmetries]] < ply.to(torch.uint8)[:, None]
+        possible = possible_moves(~covered.view(-1, SIDE, SIDE))
         return Batch(
-            tokens_of(free, ~moves_vertical if self.side_token else None),
-            legal_of(vertical, horizontal, moves_vertical),
-            self.turned_moves[symmetries * MOVES + table.moves[place]],
+            tokens_of(covered, BOARD_TOKEN + side if self.side_token else None),
+            possible & self.sides[side],
+            self.actions[symmetries, table.moves[place].long()],
             table.winners[game],
-            sectors_of(vertical, horizontal),
+            (possible.float() @ self.weights).float(),  # whole numbers up to 16: exact in half precision, too
             table.explored[place],
         )
 
@@ -181,32 +191,22 @@ class Positions:
             yield self.batch(numbers, torch.zeros_like(numbers))
 
 
-def turned(boards: Tensor, symmetries: Tensor) -> Tensor:
-    """Turn each board [N, 16, 16] around as its symmetry [N] says."""
-    over_cols, over_rows = (symmetries & 1).bool()[:, None, None], (symmetries & 2).bool()[:, None, None]
-    boards = torch.where(over_cols, boards.flip(2), boards)
-    return torch.where(over_rows, boards.flip(1), boards)
+def possible_moves(free: Tensor) -> Tensor:
+    """Return the moves [N, 480] of both players from the free squares [N, 16, 16]; Horizontal's go by columns."""
+    vertical = free[:, :-1] & free[:, 1:]
+    horizontal = free[:, :, :-1] & free[:, :, 1:]
+    return torch.cat([vertical.flatten(1), horizontal.transpose(1, 2).flatten(1)], 1)
 
 
-def tokens_of(free: Tensor, moves_horizontal: Tensor | None) -> Tensor:
-    """Return the tokens [N, 257] of boards; the board's own tells who moves, if that is given [N, 1]."""
-    tokens = functional.pad((~free).flatten(1).long(), (0, 1), value=BOARD_TOKEN)
-    if moves_horizontal is not None:
-        tokens[:, SQUARES:] += moves_horizontal
+def tokens_of(covered: Tensor, board: Tensor | None) -> Tensor:
+    """Return the tokens [N, 257] of boards [N, 256]; the board's own is given [N], if it is not always the same."""
+    tokens = torch.empty((len(covered), SQUARES + 1), dtype=torch.int64, device=covered.device)
+    tokens[:, :SQUARES] = covered
+    if board is None:
+        tokens[:, SQUARES].fill_(BOARD_TOKEN)
+    else:
+        tokens[:, SQUARES] = board
     return tokens
-
-
-def legal_of(vertical: Tensor, horizontal: Tensor, moves_vertical: Tensor) -> Tensor:
-    """Return the mover's moves [N, 480] from both players' [N, 15, 16] and [N, 16, 15]; Horizontal's go by columns."""
-    by_columns = horizontal.transpose(1, 2).flatten(1)
-    return torch.cat([vertical.flatten(1) & moves_vertical, by_columns & ~moves_vertical], 1)
-
-
-def sectors_of(vertical: Tensor, horizontal: Tensor) -> Tensor:
-    """Return Vertical's minus Horizontal's moves [N, 16] by the sector of their top or left square."""
-    each = functional.pad(vertical.to(torch.int8), (0, 0, 0, 1)) - functional.pad(horizontal.to(torch.int8), (0, 1))
-    blocks = each.view(-1, SIDE // SECTOR, SECTOR, SIDE // SECTOR, SECTOR)
-    return blocks.sum((2, 4), dtype=torch.float32).flatten(1)
 
 
 class Order:

@@ -21,7 +21,6 @@ import hashlib
 import io
 import json
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,10 +48,6 @@ DTYPES = {"moves": np.int16, "lengths": np.int16, "winners": np.bool_, "explored
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 LARGEST_ARRAY = 1 << 34  # bytes; more than any file of games has, and less than would end a machine's memory
 
-UNREADABLE = (
-    ValueError, KeyError, OSError, EOFError, RuntimeError, SyntaxError, MemoryError, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
-"""what archives and arrays that are damaged raise"""
 COMPLAINTS = {
     BAD_LENGTH: "has the length {length}, with room for {room} moves",
     ILLEGAL: "holds an illegal move, {action}, at ply {ply}",
@@ -140,8 +135,8 @@ def read_games(path: str | Path) -> GameRecords:
         raise BadInput(f"{place}: there is no such file of games") from None
     try:
         arrays = arrays_in(content)
-    except UNREADABLE as error:
-        raise BadInput(f"{place} is no file of games, or cut off: {error}") from None
+    except Exception as error:  # damaged archives and headers raise errors of a dozen kinds
+        raise BadInput(f"{place} is no file of games, or cut off: {str(error) or type(error).__name__}") from None
     records = shaped(place, arrays)
     check_games(place, records)
     about = read_about(place)

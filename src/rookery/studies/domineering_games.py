@@ -118,7 +118,11 @@ def make_games(folder: Path, games: int, recipe: Recipe, say: Say = lambda done,
 def made_before(place: PhaseFolder, games: int, recipe: Recipe) -> GameRecords | None:
     """Return the games that a finished file has; None if there is none, or if it is being replaced."""
     about = read_about(place.file)
-    if about is None:
+    if about is None and place.file.exists() and not place.plan.exists():
+        raise BadInput(
+            f"{place.file} is there, but nothing tells how it was made; move it away, or take another folder"
+        )
+    if about is None or not place.file.exists():
         return None
     refuse_others(sidecar_of(place.file), about, recipe)
     if about["games"] > games:
@@ -158,10 +162,11 @@ def flat(about: dict[str, Any]) -> dict[str, Any]:
 
 def fill_parts(place: PhaseFolder, games: int, recipe: Recipe, made: GameRecords | None, say: Say) -> None:
     """Make the parts that are not there."""
-    place.parts.mkdir(exist_ok=True)
     if place.plan.exists():
         refuse_others(place.plan, read_plan(place.plan), recipe)
     else:
+        shutil.rmtree(place.parts, ignore_errors=True)  # parts without a plan are left from a finished phase
+        place.parts.mkdir()
         write_whole(place.plan, (json.dumps(recipe.about, indent=1) + "\n").encode())
     for first in range(0, games, PART):
         say(first, games, "")
