@@ -9,13 +9,27 @@ import sys
 
 import typer
 
-from rookery.cli import arena, bench, doctor, elo, games, grow, players, runs, solve, study, train, zoo
+from rookery.cli import (
+    arena,
+    bench,
+    doctor,
+    elo,
+    games,
+    grow,
+    players,
+    runs,
+    solve,
+    study,
+    study_domineering,
+    train,
+    zoo,
+)
 from rookery.cli.shared import app
 from rookery.errors import BadInput
 
 __all__ = [
-    "app", "arena", "bench", "doctor", "elo", "games", "grow", "main", "players", "runs", "solve", "study", "train",
-    "zoo",
+    "app", "arena", "bench", "doctor", "elo", "games", "grow", "main", "players", "runs", "solve", "study",
+    "study_domineering", "train", "zoo",
 ]  # fmt: skip
 
 

@@ -40,10 +40,11 @@ def try_lock(descriptor: int) -> bool:
 
 
 class Lock:
-    """The right to train a run. `take` refuses if another process, or another part of this one, has it."""
+    """The right to train a run, or to make something else. `take` refuses if another process, or another part of this
+    one, has it."""
 
-    def __init__(self, path: Path):
-        self.path = path
+    def __init__(self, path: Path, doing: str = "trained"):
+        self.path, self.doing = path, doing
         self.descriptor: int | None = None
 
     @property
@@ -63,7 +64,7 @@ class Lock:
             time.sleep(PAUSE)
         else:
             os.close(descriptor)
-            raise BadInput(f"{self.path.parent} is being trained by {holder(self.path)}; wait, or end it first")
+            raise BadInput(f"{self.path.parent} is being {self.doing} by {holder(self.path)}; wait, or end it first")
         self.descriptor = descriptor
         note = {"process": os.getpid(), "machine": socket.gethostname(), "since": int(time.time())}
         with contextlib.suppress(OSError):  # a full disk: the lock holds all the same
