@@ -220,7 +220,7 @@ def test_wrong_requests_to_grow_are_refused_and_write_nothing(rookery, run, litt
 # ---- the zoo -------------------------------------------------------------------------------------
 
 
-def test_an_empty_zoo_is_told_as_such():
+def test_the_zoo_is_listed_and_a_name_it_has_not_is_refused():
     done = run_rookery("zoo")
     assert done.returncode == 0
     assert "the zoo is empty" in done.stderr or "parameters" in done.stdout

@@ -1,0 +1,36 @@
+"""The networks that come with the package."""
+
+from __future__ import annotations
+
+import pytest
+
+from rookery import load
+from rookery.arena.matches import MatchSettings, play_match
+from rookery.arena.networks import ZOO, zoo_card, zoo_facts, zoo_names
+from rookery.arena.players import make_player
+
+MOST_MEGABYTES = 20
+
+
+def test_the_zoo_has_a_network_for_pylos_and_stays_small():
+    assert "pylos" in zoo_names()
+    assert sum(path.stat().st_size for path in ZOO.iterdir()) < MOST_MEGABYTES * 1e6
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_every_network_has_a_card_that_says_how_it_was_made_and_how_strong_it_is(name):
+    card = zoo_card(name)
+    assert card.startswith(f"# {name}\n")
+    for word in ("rookery train", "seed", "games", "%"):
+        assert word in card
+    assert f"{zoo_facts(name)['parameters']:,}" in " ".join(card.split())
+
+
+@pytest.mark.parametrize("name", zoo_names())
+def test_every_network_wins_against_random_play(name):
+    game = load(zoo_facts(name)["game"])
+    match = play_match(
+        game, lambda: make_player(f"net:zoo:{name},sims=16", game), lambda: make_player("random", game),
+        MatchSettings(games=12, seed=1, at_once=12),
+    )  # fmt: skip
+    assert sum(match.score_of(number) for number in match.records) >= 11
