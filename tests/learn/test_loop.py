@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import numpy as np
 import pytest
@@ -218,6 +219,31 @@ def test_checkpoints_are_apart_in_time_but_the_last_is_always_saved(tmp_path):
     assert len(steps) == 2
     assert 6 <= steps[0] < 14
     assert steps[1] == GAMES
+
+
+@pytest.mark.parametrize(
+    ("games", "ago", "took", "expected"),
+    [
+        (6, 0, 0, ["checkpoint", "state"]),
+        (6, 99, 10, ["checkpoint"]),
+        (6, 101, 10, ["checkpoint", "state"]),
+        (5, 299, 0, []),
+        (5, 301, 0, ["state"]),
+        (5, 301, 100, ["state"]),
+    ],
+)
+def test_the_state_is_saved_with_checkpoints_as_long_as_that_is_quick_and_every_five_minutes(
+    tmp_path, monkeypatch, games, ago, took, expected
+):
+    run, done = Run.create(tmp_path / "run", tiny_settings(tmp_path)), []
+    with run.training():
+        training = Training(run)
+        monkeypatch.setattr(training, "report", lambda tracker: None)
+        monkeypatch.setattr(training, "checkpoint", lambda: done.append("checkpoint"))
+        monkeypatch.setattr(training, "save_state", lambda: done.append("state"))
+        training.games, training.saved_at, training.saving = games, time.monotonic() - ago, took
+        training.maybe_save(None)
+    assert done == expected
 
 
 def test_the_progress_file_says_how_far_a_run_is(tmp_path, straight):

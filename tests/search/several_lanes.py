@@ -1,7 +1,10 @@
 """A warp in plain Python: the functions of tree search as they are written, run by several lanes on threads.
 
-Each lane is a thread. Where lanes agree on something they wait for one another, and a lane that stays away breaks the
-barrier. So what is written for thirty-two lanes can be watched without a card, by as few as are wanted.
+Each lane is a thread, but only one works at a time: until it has to agree on something with the others, then comes the
+next. On a card lanes may run ahead of one another in any way; here the first runs as far ahead as it can, or the last,
+so that a lane that reads what another has not written yet, or writes what another has yet to read, does so every time.
+A lane that stays away is an error. So what is written for thirty-two lanes can be watched without a card, by as few as
+are wanted.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ from rookery.search import tree_keep, tree_walk
 from rookery.search.records import word_bytes
 from rookery.search.tree_arrays import Tree
 
-PATIENCE = 60  # seconds until a lane that stays away is an error
+
+class StaysAway(Exception):
+    """A lane waits for one that has ended, or that waits for something else."""
 
 
 class Record:
@@ -37,35 +42,49 @@ class Record:
 
 
 class Warp:
-    """So many lanes that work on one tree."""
+    """So many lanes that work on one tree, the first of them ahead of the others, or the last."""
 
-    def __init__(self, width):
-        self.width, self.barrier, self.here = width, threading.Barrier(width), threading.local()
-        self.said = [None] * width
+    def __init__(self, width, last_first=False):
+        self.width, self.here = width, threading.local()
+        self.order = range(width)[:: -1 if last_first else 1]
         self.replaced = {
             "at": lambda record, steps: Record(record.array, record.place + int(steps)),
             "copy_record": copied,
             "copy_front": copied_front,
             "copy_of": lambda record: record,
             "number": lambda key, counter: np.uint64(number(np.uint64(key), counter)),
-            "lane_sync": lambda: self.heard(None),
-            "lane_sum": lambda x: functools.reduce(operator.add, self.heard(x)),
-            "lane_max": lambda x: max(self.heard(x)),
-            "lane_argmax": lambda x, index: min(self.heard((-x, index)))[1],
-            "lane_rank": lambda flag, lane: sum(map(bool, self.heard(flag)[:lane])),
-            "lane_count": lambda flag: sum(map(bool, self.heard(flag))),
+            "lane_sync": lambda: self.heard("sync", None),
+            "lane_sum": lambda x: functools.reduce(operator.add, self.heard("sum", x)),
+            "lane_max": lambda x: max(self.heard("max", x)),
+            "lane_argmax": lambda x, index: min(self.heard("argmax", (-x, index)))[1],
+            "lane_rank": lambda flag, lane: sum(map(bool, self.heard("rank", flag)[:lane])),
+            "lane_count": lambda flag: sum(map(bool, self.heard("count", flag))),
         }
         for name in ("legal", "is_legal", "play", "over", "mover", "payoff", "observe"):
             self.replaced[name] = on_record(getattr(rules, name))
         self.known = {}
 
-    def heard(self, x):
+    def heard(self, what, x):
         """What all lanes say, once all have said it."""
-        self.said[self.here.lane] = x
-        self.barrier.wait(PATIENCE)
-        said = list(self.said)
-        self.barrier.wait(PATIENCE)
-        return said
+        here = self.here
+        if self.ended:
+            raise StaysAway(f"lane {here.lane} waits at {what!r} for lanes that have ended")
+        said = self.said[here.calls % 2]  # a lane is at most one call ahead of another
+        here.calls += 1
+        said[here.lane] = (here.calls, what), x
+        self.pass_on()
+        self.turns[here.lane].acquire()
+        if self.errors or {call for call, _ in said} != {(here.calls, what)}:
+            raise StaysAway(f"lane {here.lane} waits at {what!r}, others elsewhere")
+        return [x for _, x in said]
+
+    def pass_on(self):
+        """Let the next lane work that has not ended."""
+        place = self.order.index(self.here.lane)
+        later = (self.order[(place + k) % self.width] for k in range(1, self.width + 1))
+        following = next((lane for lane in later if lane not in self.ended), None)
+        if following is not None:
+            self.turns[following].release()
 
     def plain(self, function):
         """A compiled function, and all of search/ that it calls, as Python runs it."""
@@ -82,22 +101,28 @@ class Warp:
 
     def run(self, work):
         """Let every lane do the work; it is told its number."""
-        errors = []
+        self.said = [(0, None)] * self.width, [(0, None)] * self.width
+        self.turns = [threading.Semaphore(0) for _ in range(self.width)]
+        self.errors, self.ended = [], set()
 
         def begin(lane):
-            self.here.lane = lane
+            self.here.lane, self.here.calls = lane, 0
+            self.turns[lane].acquire()
             try:
-                work(lane)
+                if not self.errors:
+                    work(lane)
             except BaseException as error:
-                errors.append(error)
-                self.barrier.abort()
+                self.errors.append(error)
+            self.ended.add(lane)
+            self.pass_on()
 
         lanes = [threading.Thread(target=begin, args=(lane,)) for lane in range(self.width)]
         for lane in lanes:
             lane.start()
+        self.turns[self.order[0]].release()
         for lane in lanes:
             lane.join()
-        for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
+        for error in sorted(self.errors, key=lambda error: isinstance(error, StaysAway)):
             raise error
 
     # -- what takes the place of the compiled functions of `rookery.search.trees` --
@@ -120,18 +145,19 @@ class Warp:
         self.run(lambda lane: play_on(tree_of(a, b), action, keep, lane, self.width))
 
 
+def words_of(record):
+    """The words of a record, in its array's memory."""
+    return record.array.view(f"u{word_bytes(record.array.itemsize)}").reshape(len(record.array), -1)[record.place]
+
+
 def copied(target, source, lane, width):
-    """Copy a record, by one lane alone."""
-    if lane == 0:
-        target.array[target.place] = source.array[source.place]
+    """Copy a record, the lanes taking its words in turn."""
+    words_of(target)[lane::width] = words_of(source)[lane::width]
 
 
 def copied_front(target, source, words, lane, width):
-    """Copy the first words of a record, by one lane alone."""
-    if lane == 0:
-        size = int(words) * word_bytes(target.array.itemsize)
-        whole = source.array[source.place].tobytes()[:size] + target.array[target.place].tobytes()[size:]
-        target.array[target.place] = np.frombuffer(whole, target.array.dtype)[0]
+    """Copy the first words of a record, the lanes taking them in turn."""
+    words_of(target)[lane : int(words) : width] = words_of(source)[lane : int(words) : width]
 
 
 def on_record(rule):

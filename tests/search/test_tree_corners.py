@@ -284,6 +284,18 @@ def test_plies_may_be_one_number_and_streams_must_be_one_for_each_tree():
         trees.begin([after(), after()], plies=0.5)
 
 
+def test_positions_that_are_refused_leave_the_trees_as_they_were():
+    trees = Trees(load(CONNECT_FOUR), TreeSettings(simulations=10), trees=2)
+    trees.begin([after(3), after(4)], streams=[5, 6], plies=1)
+    trees.run(0)
+    before = [array.copy() for array in trees.arrays]
+    ended = after(*WINNING, 3)
+    for positions, streams, plies in (([after(), ended], None, 0), ([after()] * 2, [1], 0), ([after()] * 2, None, 0.5)):
+        with pytest.raises(BadInput):
+            trees.begin(positions, streams, plies)
+        assert all((now == then).all() for now, then in zip(trees.arrays, before, strict=True))
+
+
 def test_positions_of_other_games_are_refused():
     with pytest.raises(BadInput, match=r"trees of gomoku:size=7; a position of gomoku:size=5 does not fit"):
         Trees(load("gomoku:size=7")).begin([load("gomoku:size=5").start()])
@@ -414,12 +426,14 @@ def test_an_only_move_needs_no_simulations():
     assert searched(position, simulations=30).analysis(0).nodes == 30
 
 
-def test_a_search_stopped_before_its_first_simulation_plays_the_move_with_the_highest_prior():
+@pytest.mark.parametrize("value", [-0.5, 0.0, 0.5])
+def test_a_search_stopped_before_its_first_simulation_plays_the_move_with_the_highest_prior(value):
     watch = Watch()
     watch.stop[0] = 1
-    expecting = Saying((1, 1, 1, 1, 1, 5, 1))
-    for temperature in (0.0, 1.0):
-        found = search(after(), Limits(nodes=50), watch, evaluator=expecting, policy="weights", temperature=temperature)
+    expecting = Saying((1, 1, 1, 1, 1, 5, 1), value=value)
+    for temperature, leaves in ((0.0, 1), (1.0, 1), (0.0, 4)):
+        way = {"policy": "weights", "temperature": temperature, "leaves": leaves}
+        found = search(after(), Limits(nodes=50), watch, evaluator=expecting, **way)
         assert (found.nodes, found.action) == (0, 5)
 
 
@@ -583,6 +597,7 @@ def test_a_search_whose_evaluator_fails_can_go_on_as_if_nothing_had_happened(err
     trees.run(evaluator)
     calm.run(Hashed(game))
     assert (trees.arrays.nodes[0] == calm.arrays.nodes[0]).all()
+    assert (trees.arrays.edges[0] == calm.arrays.edges[0]).all()
 
 
 @pytest.mark.parametrize("evaluator", [0, 1, 3, "hashed"])
@@ -621,15 +636,17 @@ def test_threads_that_cannot_be_are_refused(threads):
         trees.run(1, threads=threads)
 
 
-def test_many_playouts_a_leaf_can_be_stopped():
+@pytest.mark.parametrize("leaves", [1, 3])
+def test_many_playouts_a_leaf_can_be_stopped(leaves):
     search(after(), Limits(nodes=5))  # compiles
     watch = Watch()
     teller = threading.Timer(0.2, lambda: watch.stop.__setitem__(0, 1))
     teller.start()
     begin = time.perf_counter()
-    found = search(after(), Limits(nodes=1000), watch, evaluator=1 << 20)
+    found = search(after(), Limits(nodes=1000), watch, evaluator=1 << 20, leaves=leaves)
     assert time.perf_counter() - begin < 5
     assert found.action in range(7)
+    assert sum(line.visits for line in found.lines) == found.nodes < 1000
     teller.join()
 
 

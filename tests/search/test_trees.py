@@ -73,7 +73,14 @@ def test_trees_equal_the_slow_ones_in_every_game(spec):
 
 
 @pytest.mark.parametrize(
-    "way", [{}, {"prove": True, "leaves": 3}, {"urgency": "reduced", "noise": 0.25, "alpha": 1.5}], ids=str
+    "way",
+    [
+        {},
+        {"prove": True, "leaves": 3},
+        {"urgency": "reduced", "noise": 0.25, "alpha": 1.5},
+        {"urgency": "lc0", "discount": 0.9, "leaves": 2},
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("spec", FEW)
 def test_kept_subtrees_equal_the_slow_ones(spec, way):
@@ -221,6 +228,48 @@ def test_gumbel_search_equals_its_definition(spec):
             )
             assert fast == slow.visits()
             assert trees.choose()[b] == action
+
+
+class SlowGumbelBatches(SlowTree):
+    """Gumbel search with several leaves under way: each counts as a visit, and as Q of a new move the root's value."""
+
+    def __init__(self, position, settings, evaluator, base):
+        super().__init__(position, settings, evaluator)
+        self.base, self.order = base, halving(min(settings.gumbel, len(base)), settings.simulations)
+
+    def select(self, node):
+        if node is not self.root:
+            return super().select(node)
+        counts = [edge.visits + edge.waiting for edge in node.edges]
+        wanted, s = self.order[sum(counts)], self.settings
+
+        def score(i):
+            edge = node.edges[i]
+            mean = float(edge.mean if edge.visits else node.value)
+            return self.base[i] + float((f32(s.value_visits) + f32(wanted)) * f32(s.value_scale)) * (mean + 1) / 2
+
+        return node.edges[max((i for i, count in enumerate(counts) if count == wanted), key=score)]
+
+
+@pytest.mark.parametrize("urgency", ["parent", "infinite"])
+def test_gumbel_search_with_several_leaves_equals_its_definition(urgency):
+    game, evaluator = load(CONNECT_FOUR), Hashed(load(CONNECT_FOUR))
+    positions = positions_of(game, range(6), 8)
+    for leaves, considered, simulations, scale in (
+        (2, 5, 32, 1), (3, 7, 50, 1), (3, 7, 24, 1), (4, 6, 20, 1), (8, 5, 41, 0.1),
+    ):  # fmt: skip
+        settings = TreeSettings(
+            simulations=simulations, gumbel=considered, leaves=leaves, policy="weights", value_scale=scale,
+            value_visits=5.0, urgency=urgency,
+        )  # fmt: skip
+        trees = Trees(game, settings, trees=6)
+        trees.begin(positions)
+        trees.run(evaluator)
+        for b, position in enumerate(positions):
+            base = trees.arrays.gumbels[b, : len(position.legal())]["x"].astype(float)
+            slow = SlowGumbelBatches(position, settings, evaluator, base)
+            slow.run(simulations)
+            assert same_tree(trees, b, 0, slow.root) > 1
 
 
 def test_gumbel_noise_is_drawn_for_every_legal_move_and_anew_in_every_search():

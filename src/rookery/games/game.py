@@ -111,7 +111,7 @@ class Game:
         """Take out of a state what a seat does not see; nothing if all is open."""
 
     def live_bytes(self) -> int:
-        """Return how many bytes at the front of a state matter with these options: searches copy no more."""
+        """Return how many bytes at the front of a state matter with these options: tree search copies no more."""
         return self.state.itemsize
 
     def symmetries(self) -> Symmetries:

@@ -158,10 +158,10 @@ class SelfPlayOnCard:
         side, kept = new_stream(), self.trees.arrays.trees.copy_to_host(stream=self.stream())
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
+            begin_games[(*self.trees.threads, self.stream())](self.trees.arrays, np.int32(1), False)
             for _ in range(2):
                 self.trees.step(self.kind, self.seen, self.stream())
                 self.judge(self.observations, self.logits, self.values)
-            begin_games[(*self.trees.threads, self.stream())](self.trees.arrays, np.int32(1), False)
             nothing = self.book._replace(games=cuda.to_device(np.ones(self.settings.at_once, GAME)))
             note_games[(*self.trees.warps, self.stream())](self.trees.arrays, nothing, np.int32(0), self.plies)
             self.lengths.zero_()

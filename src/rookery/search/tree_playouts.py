@@ -11,7 +11,7 @@ from numba import float32, int32, int64
 from rookery.games.rng import number
 from rookery.games.rules import State, legal, mover, over, payoff, play
 from rookery.search.inner import inner
-from rookery.search.records import at, copy_record
+from rookery.search.records import at, copy_front
 from rookery.search.tree_arrays import STUCK, Tree
 from rookery.search.tree_root import PLAYOUT, tree_key
 
@@ -45,7 +45,7 @@ def judge_by_playouts(t: Tree, playouts: int, longest: int, scratch: State, move
         seat, total, played = mover(at(t.leaves, row)), 0.0, 0
         simulation = int64(t.tree.made) + row + (1 if known else 0)  # the root comes before the first
         while played < playouts and not (stop[0] and (known or played > 0)):
-            copy_record(scratch, at(t.leaves, row), 0, 1)
+            copy_front(scratch, at(t.leaves, row), t.options.state_words, 0, 1)
             total += play_out(scratch, moves, key, (simulation * playouts + played) * (longest + 1), seat)
             played += 1
         if known and played < playouts:

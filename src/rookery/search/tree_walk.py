@@ -175,7 +175,7 @@ def forget(t: Tree) -> None:
             mark(t, row, int32(-1), 0, 1)
             edge = at(t.slots, row).edge
             if edge >= 0 and at(t.edges, edge).child == UNDER_WAY:
-                at(t.edges, edge).child = int32(NONE)
+                at(t.edges, edge).child, at(t.edges, edge).mean = int32(NONE), float32(0)
     t.tree.gathered = int32(0)
 
 

@@ -201,14 +201,16 @@ class Trees:
         for position in positions:
             if position.game is not self.game and position.game.spec != self.game.spec:
                 raise BadInput(f"these are trees of {self.game.spec}; a position of {position.game.spec} does not fit")
-        together = b"".join(position.states.tobytes() for position in positions)
-        self.arrays.roots[:] = np.frombuffer(together, self.game.state)
-        ended = first_over(self.arrays.roots)
+        together = bytearray().join(position.states.tobytes() for position in positions)
+        roots = np.frombuffer(together, self.game.state)
+        ended = first_over(roots)
         if ended >= 0:
             raise BadInput(f"the game is over in {positions[ended].text()!r}; there is nothing to search")
+        of_streams = self.one_each("streams", range(self.count) if streams is None else streams)
+        of_plies = self.one_each("plies", plies)
+        self.arrays.roots[:] = roots  # nothing is put anywhere before all of it was found to be right
         trees = self.arrays.trees
-        trees["stream"] = self.one_each("streams", range(self.count) if streams is None else streams)
-        trees["ply"], trees["search"] = self.one_each("plies", plies), 0
+        trees["stream"], trees["ply"], trees["search"] = of_streams, of_plies, 0
 
     def one_each(self, name: str, given: int | Sequence[int]) -> np.ndarray:
         """Return a number for each tree, [B], where one is given for all or for each."""
