@@ -74,7 +74,7 @@ class Perceptron:
     def __call__(self, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Judge positions: seven logits and a value."""
         hidden = observations @ self.first
-        np.maximum(hidden, self.zeros, out=hidden)
+        np.maximum(hidden, self.zeros[: len(hidden)], out=hidden)
         out = hidden @ self.second
         return out[:, :-1], np.tanh(out[:, -1])
 
