@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -10,6 +12,9 @@ from support import game_of
 
 settings.register_profile("rookery", deadline=None)  # the first call compiles
 settings.load_profile("rookery")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun in the background: programs under test would not hear it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
