@@ -160,7 +160,8 @@ def test_other_settings_are_refused(tmp_path):
     assert files(tmp_path) == before
 
 
-def test_parts_of_other_settings_are_refused(tmp_path):
+def killed_after_the_first_part(folder):
+    """Make twenty games until the first part of them is there, and return the recipe that goes on."""
     plain = alphabeta_recipe()
 
     def make(first, count):
@@ -169,7 +170,12 @@ def test_parts_of_other_settings_are_refused(tmp_path):
         return plain.make(first, count)
 
     with pytest.raises(Killed):
-        make_games(tmp_path, 20, Recipe(1, 0, plain.settings, make))
+        make_games(folder, 20, Recipe(1, 0, plain.settings, make))
+    return plain
+
+
+def test_parts_of_other_settings_are_refused(tmp_path):
+    plain = killed_after_the_first_part(tmp_path)
     with pytest.raises(BadInput, match=r"plan.json: these games are made with seed 0, not 5"):
         make_games(tmp_path, 20, alphabeta_recipe(seed=5))
     (tmp_path / "phase1_parts" / "plan.json").write_text("{")
@@ -178,15 +184,7 @@ def test_parts_of_other_settings_are_refused(tmp_path):
 
 
 def test_a_damaged_part_is_refused_by_its_name(tmp_path):
-    plain = alphabeta_recipe()
-
-    def make(first, count):
-        if first:
-            raise Killed
-        return plain.make(first, count)
-
-    with pytest.raises(Killed):
-        make_games(tmp_path, 20, Recipe(1, 0, plain.settings, make))
+    plain = killed_after_the_first_part(tmp_path)
     part = tmp_path / "phase1_parts" / "00000.npz"
     part.write_bytes(part.read_bytes()[:500])
     with pytest.raises(BadInput, match=r"00000.npz is no file of games, or cut off"):
