@@ -174,7 +174,7 @@ def payoff(state: State, seat: int) -> float:
 @implements("observe", STATE)
 def observe(state: State, kind: int, i: int) -> float:
     me = state.pylos_mover
-    both = state.spheres[0] | state.spheres[1]
+    both = uint32(state.spheres[0] | state.spheres[1])
     last = i - (30 if kind == BASIC else 90)
     if last >= 0:
         return reserve(state, me if last == 0 else 1 - me) / 15.0

@@ -130,7 +130,7 @@ OFFSETS = raise_offsets()
 @njit(cache=True, nogil=True)
 def bit(cell: int) -> Word:
     """Return the mask of one cell."""
-    return uint32(1) << uint32(cell)
+    return uint32(uint32(1) << uint32(cell))
 
 
 @njit(cache=True, nogil=True)
@@ -142,7 +142,7 @@ def supported(both: Word) -> Word:
     full = upper & (upper >> uint32(1)) & (upper >> uint32(3)) & (upper >> uint32(4))
     third = (full & uint32(0b11)) | ((full >> uint32(1)) & uint32(0b1100))
     apex = uint32(1) if (both >> uint32(25)) & uint32(0b1111) == uint32(0b1111) else uint32(0)
-    return uint32(0xFFFF) | (second << uint32(16)) | (third << uint32(25)) | (apex << uint32(29))
+    return uint32(uint32(0xFFFF) | (second << uint32(16)) | (third << uint32(25)) | (apex << uint32(29)))
 
 
 @njit(cache=True, nogil=True)
@@ -155,7 +155,7 @@ def carrying(both: Word) -> Word:
     spread = (upper & uint32(0b11)) | ((upper & uint32(0b1100)) << uint32(1))
     second = spread | (spread << uint32(1)) | (spread << uint32(3)) | (spread << uint32(4))
     third = uint32(0b1111) if (both >> uint32(29)) & uint32(1) != uint32(0) else uint32(0)
-    return first | (second << uint32(16)) | (third << uint32(25))
+    return uint32(first | (second << uint32(16)) | (third << uint32(25)))
 
 
 @njit(cache=True, nogil=True)

@@ -26,14 +26,14 @@ PLACING, MUST_TAKE, MAY_TAKE = 0, 1, 2  # phases of a turn
 @njit(cache=True, nogil=True)
 def open_cells(state: State) -> Word:
     """Return the empty cells on which a sphere could be put."""
-    both = state.spheres[0] | state.spheres[1]
-    return supported(both) & ~both
+    both = uint32(state.spheres[0] | state.spheres[1])
+    return uint32(supported(both) & ~both)
 
 
 @njit(cache=True, nogil=True)
 def free_spheres(state: State, seat: int) -> Word:
     """Return the spheres of a seat that carry nothing."""
-    return state.spheres[seat] & ~carrying(state.spheres[0] | state.spheres[1])
+    return uint32(state.spheres[seat] & ~carrying(uint32(state.spheres[0] | state.spheres[1])))
 
 
 @njit(cache=True, nogil=True)
