@@ -1,11 +1,14 @@
-"""Self-play on a card: the same games as `rookery.learn.selfplay`, and nothing leaves the card but their number.
+"""Self-play on a card: the same games as `rookery.learn.selfplay`, and nothing leaves the card but how they ended.
 
 A round, network included, is one CUDA graph: the kernels of the trees are launched on the stream that PyTorch captures.
+It ends with the finished games in the replay and copies of two things in memory that the host can read: the record of
+every game, and the counters. New games are begun by a second, small graph, after the host has looked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +16,12 @@ import torch
 from torch import Tensor
 
 from rookery.games.game import Game
-from rookery.learn.book import GAME, PLAYING, Book, Rows, copy_game, new_game, note_move, room
+from rookery.learn.book import GAME, PLAYING, PLY, Book, Rows, copy_game, new_game, note_move, room
 from rookery.learn.kept import kept_game, kept_places
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, pages, refuse_endless, refuse_order, restore, round_teaches
+from rookery.nets.captured import captured
 from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
 from rookery.search.tree_arrays import tree_of
@@ -62,10 +66,11 @@ def note_games(a: Any, book: Any, taught: Any, lengths: Any) -> None:
 
 
 @cuda.jit(cache=True)
-def copy_games(a: Any, book: Any, rows: Any, first: Any, oldest: Any, moves: Any) -> None:
-    """Write every finished game into the rows, game b from row first[b] on."""
+def copy_games(a: Any, book: Any, rows: Any, first: Any, lengths: Any, counters: Any, moves: Any) -> None:
+    """Write every finished game into the rows, game b from row first[b] on; counters[0] rows are written then."""
     b = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
-    if b < a.trees.shape[0] and book.games[b].ending != PLAYING:
+    if b < a.trees.shape[0] and lengths[b] > 0:
+        oldest = counters[0] - rows.counts.shape[0]
         copy_game(tree_of(a, b), book, b, rows, first[b], oldest, moves[b], cuda.threadIdx.x, LANES)
 
 
@@ -76,6 +81,16 @@ def renew_games(a: Any, book: Any, numbers: Any, lengths: Any, moves: Any) -> No
     if b < a.trees.shape[0] and numbers[b] >= 0:
         new_game(tree_of(a, b), book, b, numbers[b], moves[b])
         lengths[b] = book.games[b].plies if book.games[b].ending != PLAYING else 0
+
+
+def on_card(array: np.ndarray) -> Tensor:
+    """Copy an array of records to the card, as bytes [..., size of a record]."""
+    return torch.from_numpy(array.view(np.uint8).reshape(*array.shape, array.itemsize)).cuda()
+
+
+def records(tensor: Tensor, kind: np.dtype[Any]) -> Any:
+    """Return bytes on the card, [..., size of a record], as Numba's array of records."""
+    return cuda.as_cuda_array(tensor.view(-1)).view(kind).reshape(tensor.shape[:-1])
 
 
 class SelfPlayOnCard:
@@ -96,17 +111,26 @@ class SelfPlayOnCard:
         self.trees.copy("roots", "trees")
         self.host = room(game, settings, replay.kind, seed, count)
         self.weights = torch.zeros(self.host.weights.shape, device="cuda")
-        small = self.host._replace(weights=np.zeros(1))
-        self.book = Book(*(cuda.device_array(array.shape, array.dtype) for array in small))
-        self.book = self.book._replace(weights=cuda.as_cuda_array(self.weights))
-        for name in ("rules", "games"):
-            getattr(self.book, name).copy_to_device(getattr(self.host, name))
+        self.games, self.pages = on_card(self.host.games), on_card(self.host.plies)
+        self.book = Book(
+            rules=cuda.to_device(self.host.rules),
+            games=records(self.games, GAME),
+            plies=records(self.pages, PLY),
+            weights=cuda.as_cuda_array(self.weights),
+            scratch=cuda.device_array(count, game.state),
+        )
         self.rows = Rows(*(cuda.as_cuda_array(tensor) for tensor in replay.rows))
         leaves = count * settings.leaves
         inputs = int(np.prod(game.observations[replay.kind]))
         self.observations = torch.zeros(leaves, inputs, device="cuda")
         self.logits, self.values = torch.zeros(leaves, game.actions, device="cuda"), torch.zeros(leaves, device="cuda")
         self.lengths = torch.zeros(count, dtype=torch.int64, device="cuda")
+        self.numbers = torch.arange(count, device="cuda")
+        """of the game to begin in each place, or -1"""
+        self.counters = torch.zeros(2, dtype=torch.int64, device="cuda")
+        """rows written and games begun"""
+        self.told_counters = torch.zeros(2, dtype=torch.int64, pin_memory=True)
+        self.told_games = torch.zeros(self.games.shape, dtype=torch.uint8, pin_memory=True)
         self.seen, self.plies = cuda.as_cuda_array(self.observations), cuda.as_cuda_array(self.lengths)
         arrays = self.trees.arrays
         self.trees.arrays = arrays._replace(
@@ -115,18 +139,39 @@ class SelfPlayOnCard:
         )
         self.kind = list(game.observations).index(replay.kind)
         self.graphs: dict[bool, Any] = {}
-        self.begin(torch.ones(count, dtype=torch.bool, device="cuda"), count)
+        self.renewal: Any = None
+        self.renew()
+        self.begun = count
 
     def stream(self) -> Any:
         """Return the stream PyTorch works on, as Numba sees it."""
         return cuda.external_stream(torch.cuda.current_stream().cuda_stream)
 
-    def begin(self, places: Tensor, count: int) -> None:
-        """Begin `count` new games in some places, [B] bool, numbered in order."""
-        numbers = torch.where(places, self.begun - 1 + torch.cumsum(places, 0), -1)
-        self.begun += count
-        launch = (*self.trees.threads, self.stream())
-        renew_games[launch](self.trees.arrays, self.book, cuda.as_cuda_array(numbers), self.plies, self.trees.moves)
+    def renew(self) -> None:
+        """Launch the beginning of the numbered games."""
+        self.lengths.zero_()
+        launch, numbers = (*self.trees.threads, self.stream()), cuda.as_cuda_array(self.numbers)
+        renew_games[launch](self.trees.arrays, self.book, numbers, self.plies, self.trees.moves)
+
+    def play_and_collect(self, teaches: bool) -> None:
+        """Launch a round, up to the beginning of new games."""
+        self.search_and_move(teaches)
+        self.collect()
+
+    def collect(self) -> None:
+        """Launch what puts finished games into the replay, numbers their successors and lets the host know."""
+        self.counters.copy_(self.told_counters, non_blocking=True)
+        ended, ends = self.lengths > 0, torch.cumsum(self.lengths, 0)
+        first = self.counters[0] + ends - self.lengths
+        new = torch.cumsum(ended, 0)
+        self.numbers.copy_(torch.where(ended, self.counters[1] - 1 + new, -1))
+        self.counters += torch.stack((ends[-1], new[-1]))
+        copy_games[(*self.trees.warps, self.stream())](
+            self.trees.arrays, self.book, self.rows, cuda.as_cuda_array(first), self.plies,
+            cuda.as_cuda_array(self.counters), self.trees.moves,
+        )  # fmt: skip
+        self.told_counters.copy_(self.counters, non_blocking=True)
+        self.told_games.copy_(self.games, non_blocking=True)
 
     def search_and_move(self, teaches: bool) -> None:
         """Launch everything a round does up to the moves."""
@@ -143,17 +188,20 @@ class SelfPlayOnCard:
     def round(self) -> Finished:
         """Make one move in every game, put finished games into the replay and begin new ones in their place."""
         teaches = round_teaches(self.settings, self.seed, self.rounds)
-        if not self.capture:
-            self.search_and_move(teaches)
-        else:
-            if teaches not in self.graphs:
-                self.graphs[teaches] = self.captured(teaches)
+        if self.capture and teaches not in self.graphs:
+            self.compile()
+            self.graphs[teaches] = captured(partial(self.play_and_collect, teaches), warming=0)
+            self.renewal = self.renewal or captured(self.renew, warming=0)
+        self.tell_counters()
+        if self.capture:
             self.graphs[teaches].replay()
+        else:
+            self.play_and_collect(teaches)
         self.rounds += 1
         return self.harvest()
 
-    def captured(self, teaches: bool) -> Any:
-        """Capture a round. Everything is compiled before by searches that are forgotten."""
+    def compile(self) -> None:
+        """Compile everything a round launches, by searches that are forgotten and games that do not count."""
         new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
         side, kept = new_stream(), self.trees.arrays.trees.copy_to_host(stream=self.stream())
         side.wait_stream(torch.cuda.current_stream())
@@ -162,44 +210,46 @@ class SelfPlayOnCard:
             for _ in range(2):
                 self.trees.step(self.kind, self.seen, self.stream())
                 self.judge(self.observations, self.logits, self.values)
-            nothing = self.book._replace(games=cuda.to_device(np.ones(self.settings.at_once, GAME)))
-            note_games[(*self.trees.warps, self.stream())](self.trees.arrays, nothing, np.int32(0), self.plies)
+            book, self.book = self.book, self.book._replace(games=cuda.to_device(np.ones(self.settings.at_once, GAME)))
+            note_games[(*self.trees.warps, self.stream())](self.trees.arrays, self.book, np.int32(0), self.plies)
+            self.book = book
             self.lengths.zero_()
+            self.collect()  # no game has ended
+            self.renew()  # nor is one to begin
         torch.cuda.current_stream().wait_stream(side)
         torch.cuda.synchronize()
         self.trees.arrays.trees.copy_to_device(kept)  # searches are numbered, and noise follows from the number
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self.search_and_move(teaches)
-        return graph
+
+    def tell_counters(self) -> None:
+        """Let the card know the host's counters, which lie where its next graph reads them."""
+        self.told_counters[0], self.told_counters[1] = self.replay.written, self.begun
 
     def harvest(self) -> Finished:
-        """Put finished games into the replay and begin new ones in their place."""
-        done, attempts = Finished(), 0
+        """Wait for the round, count its finished games and begin new ones in their place."""
+        done, attempts, games = Finished(), 0, self.told_games.numpy().view(GAME)[:, 0]
         while True:  # again, if random plies alone end a game
-            ended = self.lengths > 0
-            count, plies = (int(number) for number in torch.stack((ended.sum(), self.lengths.sum())).tolist())
-            if count == 0:
+            torch.cuda.current_stream().synchronize()
+            self.replay.written, self.begun = self.told_counters.tolist()
+            ended = games["ending"] != PLAYING
+            if not ended.any():
                 return done
             refuse_endless(self.game, self.settings, attempts := attempts + 1)
-            self.tell(ended.cpu().numpy(), done)
-            first = self.replay.written + torch.cumsum(self.lengths, 0) - self.lengths
-            self.replay.written += plies
-            oldest = np.int64(self.replay.written - self.replay.capacity)
-            launch = (*self.trees.warps, self.stream())
-            copy_games[launch](
-                self.trees.arrays, self.book, self.rows, cuda.as_cuda_array(first), oldest, self.trees.moves
-            )
-            self.lengths.zero_()
-            self.begin(ended, count)
+            self.tell(games, ended, done)
+            if self.capture:
+                self.renewal.replay()
+            else:
+                self.renew()
+            if self.settings.random_plies == 0:
+                return done
+            self.collect()
 
-    def tell(self, ended: np.ndarray, done: Finished) -> None:
+    def tell(self, games: np.ndarray, ended: np.ndarray, done: Finished) -> None:
         """Count finished games, and fetch the moves of those that are kept."""
-        games = self.book.games.copy_to_host(stream=self.stream())
         done.add(games[ended])
-        for place in kept_places(games, ended, self.keep_every):
-            plies = self.book.plies[place].copy_to_host(stream=self.stream())
-            done.kept.append(kept_game(games[place], plies))
+        places = kept_places(games, ended, self.keep_every)
+        if len(places) > 0:
+            pages = self.pages[torch.as_tensor(places, device="cuda")].cpu().numpy().view(PLY)[..., 0]
+            done.kept += [kept_game(games[place], plies) for place, plies in zip(places, pages, strict=True)]
 
     # -- going on --
 
