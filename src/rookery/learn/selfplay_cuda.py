@@ -24,7 +24,7 @@ from rookery.learn.selfplay import Finished, pages, refuse_endless, refuse_order
 from rookery.nets.captured import captured
 from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
-from rookery.search.tree_arrays import tree_of
+from rookery.search.tree_arrays import NUMBER, SLOT, tree_of
 from rookery.search.tree_keep import begin, clear
 from rookery.search.trees_cuda import LANES, WARPS, TreesOnCard
 
@@ -132,10 +132,12 @@ class SelfPlayOnCard:
         self.told_counters = torch.zeros(2, dtype=torch.int64, pin_memory=True)
         self.told_games = torch.zeros(self.games.shape, dtype=torch.uint8, pin_memory=True)
         self.seen, self.plies = cuda.as_cuda_array(self.observations), cuda.as_cuda_array(self.lengths)
-        arrays = self.trees.arrays
-        self.trees.arrays = arrays._replace(
-            logits=cuda.as_cuda_array(self.logits).view(arrays.logits.dtype),
-            values=cuda.as_cuda_array(self.values).view(arrays.values.dtype),
+        self.slots, self.order = on_card(self.trees.host.arrays.slots), torch.arange(count, device="cuda")
+        self.trees.order = cuda.as_cuda_array(self.order)
+        self.trees.arrays = self.trees.arrays._replace(
+            slots=records(self.slots, SLOT),
+            logits=cuda.as_cuda_array(self.logits).view(NUMBER),
+            values=cuda.as_cuda_array(self.values).view(NUMBER),
         )
         self.kind = list(game.observations).index(replay.kind)
         self.graphs: dict[bool, Any] = {}
@@ -178,6 +180,8 @@ class SelfPlayOnCard:
         settings, trees, stream = self.settings, self.trees, self.stream()
         simulations = settings.simulations if teaches else settings.cheap_simulations
         noisy = teaches or settings.gumbel > 0
+        depths = self.slots.view(torch.int32)[:: settings.leaves, 0]  # of the searches before: one ply changes little
+        self.order.copy_(torch.argsort(depths, descending=True))
         begin_games[(*trees.threads, stream)](trees.arrays, np.int32(simulations), noisy)
         for _ in range(1 + simulations):  # as many if every batch brings a single leaf
             trees.step(self.kind, self.seen, stream)

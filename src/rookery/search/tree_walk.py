@@ -38,7 +38,7 @@ def exploration(options: Any, visits: int) -> Single:
     if options.c_factor > float32(0):
         grown = math.log((float32(visits) + options.c_base) / options.c_base)
         c = c + float32(options.c_factor * grown)
-    return c * math.sqrt(float32(max(visits - 1, 1)))
+    return c * math.sqrt(max(float32(visits) - float32(1), float32(1)))
 
 
 @inner
@@ -71,11 +71,11 @@ def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
     node, options = at(t.nodes, n), t.options
     scale, urgency, first = exploration(options, node.visits), first_urgency(t, node, lane, width), node.first
     best, chosen = LOW, int32(first + lane)
-    for e in range(first + lane, first + node.count, width):
+    for e in range(int32(first + lane), int32(first + node.count), int32(width)):  # words of 32 bits, for a card's sake
         edge = at(t.edges, e)
         mean = edge.mean  # read in any case: a choice between two numbers is no branch to be guessed wrong
         mean = mean if edge.visits > 0 else urgency
-        score = mean + scale * edge.prior / float32(1 + edge.visits)
+        score = mean + scale * edge.prior / (float32(1) + float32(edge.visits))
         if options.prove and edge.proof != 0:
             score = HIGH if edge.proof > 0 else score - float32(1e6)
         if score > best:

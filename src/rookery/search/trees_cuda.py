@@ -40,11 +40,12 @@ def search_on_card(a: Any, rounds: Any, moves: Any) -> None:
             back_up(t, moves[b], lane, LANES)
 
 
-@cuda.jit(cache=True, max_registers=64)  # so that more warps wait for memory at a time
-def step_on_card(a: Any, kind: Any, observations: Any, moves: Any) -> None:
+@cuda.jit(cache=True, max_registers=56)  # so that more warps wait for memory at a time
+def step_on_card(a: Any, order: Any, kind: Any, observations: Any, moves: Any) -> None:
     """Take in the answers for the leaves under way, gather the next ones and write what the evaluator is to see."""
-    b = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
-    if b < a.trees.shape[0]:
+    place = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
+    if place < a.trees.shape[0]:
+        b = order[place]
         t, lane = tree_of(a, b), cuda.threadIdx.x
         back_up(t, moves[b], lane, LANES)
         gather(t, lane, LANES)
@@ -89,6 +90,8 @@ class TreesOnCard:
         self.game, self.settings, self.count = game, settings, trees
         self.moves = cuda.device_array((trees, max(1, game.most_legal)), np.int32)
         self.actions = cuda.device_array(trees, np.int32)
+        self.order = cuda.to_device(np.arange(trees))
+        """in which trees take their steps: those with the longest ways first, or the card waits for them in the end"""
         self.warps = (-(-trees // WARPS),), (LANES, WARPS)
         self.threads = (-(-trees // LANES),), (LANES,)
         self.arrays = Arrays(*(cuda.device_array(array.shape, array.dtype) for array in self.host.arrays))
@@ -117,7 +120,7 @@ class TreesOnCard:
 
     def step(self, kind: int, observations: Any, stream: Any = 0) -> None:
         """Take in the answers in the arrays' logits and values, gather leaves, write observations [B * L, O]."""
-        step_on_card[(*self.warps, stream)](self.arrays, np.int32(kind), observations, self.moves)
+        step_on_card[(*self.warps, stream)](self.arrays, self.order, np.int32(kind), observations, self.moves)
 
     def run(self, kind: str, evaluate: Callable[[Any, Any, Any], None], stream: Any = 0) -> None:
         """Search with an evaluator that reads observations on the card and writes logits and values there."""

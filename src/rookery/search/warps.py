@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from numba import int32
 from numba.extending import overload
 
 from rookery.search.cuda import cuda
@@ -11,6 +12,7 @@ from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, l
 
 WIDTH = 32
 ALL = 0xFFFFFFFF
+LAST = 0x7FFFFFFF
 
 
 @cuda.jit(device=True, cache=True)
@@ -33,13 +35,12 @@ def warp_max(x: Any) -> Any:
 
 @cuda.jit(device=True, cache=True)
 def warp_argmax(x: Any, index: Any) -> Any:
+    lowest = index if x == warp_max(x) else int32(LAST)  # a choice between two numbers, no branch that parts the lanes
     step = 16
     while step > 0:
-        other, at = cuda.shfl_down_sync(ALL, x, step), cuda.shfl_down_sync(ALL, index, step)
-        if other > x or (other == x and at < index):
-            x, index = other, at
+        lowest = min(lowest, cuda.shfl_xor_sync(ALL, lowest, step))
         step >>= 1
-    return cuda.shfl_sync(ALL, index, 0)
+    return lowest
 
 
 @cuda.jit(device=True, cache=True)
