@@ -101,6 +101,8 @@ def test_a_small_study_measures_floor_and_probes_with_less():
     assert (full.rating_games, full.positions, full.floor, full.probe) == (40, 200, {}, {})
     assert (small.rating_games, small.positions, small.floor["positions"]) == (8, 40, 64)
     assert Sizes.for_games(2_000, 40, 200, 1).rating_games == 40
+    assert [Sizes.for_games(games, None, None, 1, 4).floor["replays"] for games in (500_000, 2_000)] == [4, 4]
+    assert "replays" not in full.floor
 
 
 @pytest.mark.slow

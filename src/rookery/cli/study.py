@@ -44,6 +44,9 @@ def pylos(
     positions: Annotated[
         int | None, Option(help="exact positions for each number of spheres left; 200, in small 40")
     ] = None,
+    replays: Annotated[
+        int | None, Option(help="replays of each position for the least possible value loss; 32, in small 8")
+    ] = None,
     changes: Annotated[
         list[str] | None, Option("--set", metavar="KEY=VALUE", help="change a setting in every run that is trained")
     ] = None,
@@ -65,7 +68,7 @@ def pylos(
 
     stages = chosen_stages(only)
     plan = chosen_plan(full_plan(games, seeds, changes or ()), listed(runs))
-    study = Study(folder, plan, Sizes.for_games(games, rating_games, positions, cores()))
+    study = Study(folder, plan, Sizes.for_games(games, rating_games, positions, cores(), replays))
     for stage in stages:
         try:
             do_stage(study, stage)

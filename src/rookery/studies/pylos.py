@@ -66,12 +66,15 @@ class Sizes:
     """changes of the probes' own settings"""
 
     @classmethod
-    def for_games(cls, games: int, rating_games: int | None, positions: int | None, threads: int) -> Sizes:
+    def for_games(
+        cls, games: int, rating_games: int | None, positions: int | None, threads: int, replays: int | None = None
+    ) -> Sizes:
         """Return the sizes of a study, those that are given or the usual ones; one in small looks at less."""
         small = games < SMALL_STUDY
         rating_games = rating_games if rating_games is not None else 8 if small else cls.rating_games
         positions = positions if positions is not None else 40 if small else cls.positions
         floor = {"positions": 64, "replays": 8, "games": 64, "at_once": 64} if small else {}
+        floor |= {} if replays is None else {"replays": whole_number("replays", replays, 2, 1 << 16)}
         probe = {"positions": 2000, "games": 120} if small else {}
         return cls(rating_games, positions, threads, floor, probe)
 
