@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -9,10 +10,12 @@ import sys
 import threading
 
 import pytest
+from rich.console import Console
 
 from learn.support_runs import filled_run
-from rookery.cli.runs import duration
+from rookery.cli.runs import duration, summary_table
 from rookery.learn.runs import Run
+from rookery.learn.summaries import summarise
 from support import run_rookery
 
 pytestmark = pytest.mark.xdist_group("command line")
@@ -62,6 +65,15 @@ def test_runs_are_compared_in_a_table_and_a_figure(folder):
     found = json.loads(run_rookery("runs", "compare", *runs, "--figure", str(figure), "--json").stdout)
     assert found["differing settings"] == {"training.batch": ["4", "8"]}
     assert [run["name"] for run in found["runs"]] == ["first", "second"]
+
+
+def test_runs_of_long_names_are_told_apart_in_a_narrow_terminal(tmp_path):
+    names = [f"small-training.learning_rate=1e-3-network.blocks={blocks}" for blocks in (1, 2)]
+    table = summary_table([summarise(filled_run(tmp_path / name).folder) for name in names])
+    console = Console(width=80, file=io.StringIO())
+    console.print(table)
+    first = "".join(line.split(" ")[0] for line in console.file.getvalue().splitlines())  # names go on below
+    assert all(name in first for name in names)
 
 
 def test_pruning_asks_first_and_keeps_ratings(folder):

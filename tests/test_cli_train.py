@@ -6,10 +6,12 @@ import signal
 import sys
 
 import pytest
+import torch
 
-from learn.tiny_runs import same_weights, tiny_file, tiny_settings, trained, weights
+from learn.tiny_runs import after, same_weights, tiny_file, tiny_settings, trained, weights
 from rookery.cli import main
 from rookery.cli.train import stopped_by_signals
+from rookery.learn import loop
 from rookery.learn.runs import Run
 from support import run_rookery
 
@@ -24,6 +26,8 @@ REFUSED = {
     "impossible value": (["--set", "selfplay.games=0"], "selfplay.games: must"),
     "no value": (["--set", "training.batch"], "--set 'training.batch' should read section.key=value"),
     "unknown game": (["--set", "game=ludo"], "game:"),
+    "a device that is not there": (["--set", "device=mps"], "device 'mps' is not there; auto takes the best one"),
+    "a package that is not there": (["--set", "tracking.wandb=true"], "tracking.wandb needs a package that is not"),
 }
 
 
@@ -38,6 +42,8 @@ def run_here(monkeypatch, *arguments):
 @pytest.mark.parametrize("case", REFUSED)
 def test_settings_that_cannot_be_run_are_refused_before_anything_is_made(tmp_path, case, monkeypatch, capsys):
     arguments, complaint = REFUSED[case]
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    monkeypatch.setitem(sys.modules, "wandb", None)
     config = [] if arguments[0].endswith(".yaml") else [str(tiny_file(tmp_path))]
     assert run_here(monkeypatch, "train", *config, *arguments, "--folder", str(tmp_path / "run")) == 2
     assert complaint in capsys.readouterr().err
@@ -64,6 +70,23 @@ def test_a_run_is_trained_resumed_and_said_to_be_complete(tmp_path, monkeypatch,
     assert run_here(monkeypatch, "train", str(config), "--folder", str(folder)) == 2
     assert f"{folder} is not empty; `rookery resume` goes on with a run" in capsys.readouterr().err
     assert weights(folder, 12)
+
+
+def test_on_a_card_a_run_that_goes_on_says_that_bits_may_differ(tmp_path, monkeypatch, capsys):
+    for place in ("processor", "card"):
+        Run.create(tmp_path / place, tiny_settings(tmp_path, "selfplay.games=12"))
+        whole, training = trained(tmp_path / place, after(25))
+        assert not whole
+        assert training.games > 0
+    assert run_here(monkeypatch, "resume", str(tmp_path / "processor")) == 0
+    assert "bits" not in capsys.readouterr().err
+    judging = loop.NetworkEvaluator
+    monkeypatch.setattr(loop, "chosen_device", lambda name: torch.device("mps"))
+    monkeypatch.setattr(
+        loop, "NetworkEvaluator", lambda *given, device, batch: judging(*given, device="cpu", batch=batch)
+    )
+    assert run_here(monkeypatch, "resume", str(tmp_path / "card")) == 0
+    assert "on a card sums may differ in their last bits" in capsys.readouterr().err
 
 
 def test_what_is_no_run_cannot_be_resumed(tmp_path, monkeypatch, capsys):

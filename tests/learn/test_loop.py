@@ -12,10 +12,12 @@ import torch
 from learn.tiny_runs import after, losses, same_weights, tiny_settings, trained, weights
 from rookery.arena.player import Turn
 from rookery.arena.players import make_player
+from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn import loop
 from rookery.learn.loop import Training
 from rookery.learn.runs import Run
+from rookery.learn.settings import write_settings
 from rookery.learn.threads import candidates, fastest_threads
 from rookery.nets.files import load_network
 
@@ -119,6 +121,27 @@ def test_a_complete_run_is_not_trained_again(tmp_path, straight):
     assert whole
     assert training.players.play.rounds == straight.players.play.rounds
     assert [entry["file"] for entry in straight.run.manifest["checkpoints"]] == [entry["file"] for entry in before]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ("network.width=9", "does not belong to its settings.*RuntimeError: Error"),
+        ("training.replay=151", "does not belong to its settings"),
+        ("gate.kind=share", "does not belong to its settings.*KeyError: 'gate'"),
+        ("selfplay.at_once=9", "8 games were in play, not 9: selfplay.at_once cannot change"),
+    ],
+)
+def test_settings_that_were_changed_under_a_run_are_refused_and_nothing_is_lost(tmp_path, change, complaint):
+    run = Run.create(tmp_path / "run", tiny_settings(tmp_path))
+    assert not trained(run.folder, after(45))[0]
+    before = {path: path.read_bytes() for path in run.folder.rglob("*") if path.is_file() and path.name != "lock"}
+    write_settings(tiny_settings(tmp_path, change), run.folder / "config.yaml")
+    with pytest.raises(BadInput, match=complaint):
+        trained(run.folder)
+    write_settings(run.settings, run.folder / "config.yaml")
+    assert before == {path: path.read_bytes() for path in before}
+    assert trained(run.folder)[0]
 
 
 # ---- steps ---------------------------------------------------------------------------------------

@@ -74,6 +74,9 @@ def check_same(run: Path, undisturbed: Path) -> None:
     """Compare a run that was disturbed with one that was not."""
     assert same_weights(weights(run, GAMES), weights(undisturbed, GAMES))
     assert losses(run) == losses(undisturbed)
+    games = Run.open(run).games.read()
+    assert games == Run.open(undisturbed).games.read()
+    assert len(games) > GAMES // 4
     steps = [line["step"] for line in Run.open(run).metrics.read()]
     assert steps == sorted(set(steps))
     assert {path.name for path in run.glob("checkpoint_*")} == {entry["file"] for entry in Run.open(run).checkpoints}

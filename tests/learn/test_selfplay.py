@@ -257,8 +257,6 @@ def test_random_plies_that_end_every_game_are_refused(monkeypatch):
 
 def test_what_cannot_be_played_is_refused():
     game = load("pylos")
-    with pytest.raises(BadInput, match=r"selfplay\.urgency: Gumbel search"):
-        SelfPlay(game, SelfplaySettings(gumbel=4, noise=0.0, urgency="lc0", at_once=2), 1, Replay(game, "rich", 8))
     play = SelfPlay(game, SelfplaySettings(at_once=2, simulations=2), 1, Replay(game, "rich", 8))
     with pytest.raises(BadInput, match="the network sees 'basic', the replay holds 'rich'"):
         play.round(Hashed(game, "basic", policy="logits"))

@@ -107,6 +107,7 @@ BAD = [
     ("training=fast", "training: must be a section with the keys batch"),
     ("selfplay.leaves=65", "selfplay.leaves: must lie in 1..64 (simulations), not 65"),
     ("selfplay.gumbel=8", "selfplay.noise: must be 0 with gumbel search"),
+    ("selfplay={gumbel: 8, noise: 0.0, urgency: lc0}", "selfplay.urgency: must not be lc0 with gumbel search"),
     ("selfplay.full_share=0.25", "selfplay.cheap_simulations: must lie in 1..64 (simulations) where full_share"),
     ("selfplay.cheap_simulations=8", "selfplay.cheap_simulations: must be 0 where full_share is 1"),
     ("selfplay.urgency=soon", "selfplay.urgency: must be parent or reduced or lc0 or infinite, not 'soon'"),

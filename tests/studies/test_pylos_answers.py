@@ -62,6 +62,12 @@ def test_the_start_is_the_first_figure():
     assert start_answer({"v4": 0.8}).verdict == OPEN
 
 
+def test_games_that_ended_first_are_told_to_be_short_where_they_are():
+    assert "33 plies, 55 at the end" in start_answer({"v5": 0.4}, 33.0, about(55.0)).measured
+    assert "plies" not in start_answer({"v5": 0.4}, 54.0, about(55.0)).measured
+    assert "plies" not in start_answer({"v5": 0.4}, None, about(55.0)).measured
+
+
 def test_a_level_is_reached_in_time_or_not_or_the_run_is_too_short_to_say():
     assert reached_answer("v5", about(0.22), 40_000, 500_000).verdict == YES
     assert reached_answer("v5", about(0.34), 200_000, 500_000).verdict == NO

@@ -45,6 +45,14 @@ def test_a_whole_study_has_all_answers_tables_and_figures(finished):
     assert "| v4 | 1-2 | adjacency | neighbours | 0.9 | yes |" in text
 
 
+def test_strength_is_not_asked_of_a_cure_that_was_taught_another_game(finished):
+    cures = next(answer for answer in all_answers(Findings(finished)) if answer.question == "What cures dithering?")
+    told = {line.partition(":")[0]: line for line in cures.measured.partition("as it is: ")[2].split("; ")}
+    assert "Elo" in told["v5-discount"]
+    assert "draws" in told["v5-choice"]
+    assert "Elo" not in told["v5-choice"]
+
+
 def test_every_row_of_a_table_has_as_many_cells_as_its_head(finished):
     lines = (finished.folder / "report.md").read_text().splitlines()
     width = 0

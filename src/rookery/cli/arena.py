@@ -202,6 +202,8 @@ def export(
         if ledger is not None:
             raise BadInput(f"--ledger {ledger}: a network is not in a ledger; {what} was taken for one")
         export_weights(what, form.value if form else None, output, half)
+    elif form and names_network(what):
+        raise BadInput(f"--format {form.value} is for games; {what} is a network: {', '.join(NETWORK_FORMATS)}")
     elif half:
         raise BadInput(f"--half is for networks; {what} was taken for a game")
     else:
@@ -215,7 +217,10 @@ def export_games(game: str, form: ExportFormat, output: Path | None, ledger: Pat
     from rookery.games.library import load
     from rookery.terminal import err
 
-    loaded = load(game)
+    try:
+        loaded = load(game)
+    except BadInput as error:
+        raise BadInput(f"{error}; nor is {game!r} a run, or a file of weights") from None
     with Ledger(ledger, create=False) as opened:
         records = list(opened.games(loaded.spec, loaded.version))
         if not records:

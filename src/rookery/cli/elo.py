@@ -32,8 +32,8 @@ def elo(
         list[str] | None,
         Option(
             metavar="PLAYER",
-            help="a player that belongs to no run, beside random; may be given several times, "
-            "none: random alone [default: alphabeta:depth=1, alphabeta:depth=3]",
+            help="a player that belongs to no run, beside random; may be given several times; "
+            "none: random alone; else alphabeta:depth=1 and alphabeta:depth=3",
         ),
     ] = None,
     game: Annotated[str | None, Option(metavar="GAME", help="what networks meet on; else the first run's game")] = None,

@@ -94,7 +94,9 @@ def compare(
         return
     out.print(summary_table(found))
     if differences:
-        table = Table("setting", *(summary.name for summary in found), box=None, pad_edge=False)
+        table = Table("setting", box=None, pad_edge=False)
+        for summary in found:
+            table.add_column(summary.name, overflow="fold")
         for key, row in differences.items():
             table.add_row(key, *row)
         out.print()
@@ -280,7 +282,8 @@ def summary_table(found: list[Summary]) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for name in ("run", "status", "game"):
+    table.add_column("run", overflow="fold")  # runs of a sweep differ in the last signs of their names
+    for name in ("status", "game"):
         table.add_column(name)
     for name in ("games", "value loss", "policy loss", "Elo", "saved", "MB", "age"):
         table.add_column(name, justify="right")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rookery.learn.runs import Run
     from rookery.learn.sweeps import Variant
 
+LAST_BITS = "going on where it was; on a card sums may differ in their last bits from those of a run never stopped"
 FIRST_ROUND = "in the first round, what is not in the cache is compiled"
 ConfigArgument = Annotated[str, Argument(metavar="CONFIG", help="a YAML file, or packaged settings such as pylos_v5")]
 
@@ -140,6 +141,8 @@ def train_run(run: Run, named: bool = True) -> None:
     with run.training(), stopped_by_signals() as stopped:
         with compiling_announced(run.game.label):
             training = Training(run)
+        if training.games and training.device.type != "cpu":
+            err.print(LAST_BITS, style="dim", soft_wrap=True)
         with progress_bar() as bar:
             task = bar.add_task("games", total=run.settings.selfplay.games, completed=training.games, note=FIRST_ROUND)
             training.say = lambda figures: bar.update(task, completed=figures["games"], note=in_short(figures))

@@ -20,7 +20,7 @@ from rookery.games.game import Game
 from rookery.games.position import Position
 from rookery.learn.book import ENDINGS, PLAYING, PLY, room
 from rookery.learn.sections import SelfplaySettings
-from rookery.learn.selfplay import note_all, refuse_order
+from rookery.learn.selfplay import note_all
 from rookery.search.evaluator import Evaluator
 from rookery.search.trees import Trees, begin_all
 
@@ -60,7 +60,6 @@ class Continued:
     """Games of one network against itself from given beginnings, `settings.at_once` of them side by side."""
 
     def __init__(self, game: Game, settings: SelfplaySettings, kind: str, seed: int):
-        refuse_order(settings)
         self.game, self.settings, self.kind, self.seed = game, settings, kind, seed
         self.begun = 0
         """games begun so far; each has a number, from which its random numbers follow"""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 
 from rookery.arena.evaluator import NetworkEvaluator, chosen_device
+from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn.gate import Gate
@@ -28,7 +30,7 @@ from rookery.learn.selfplay import Finished, SelfPlay
 from rookery.learn.settings import RunSettings, network_values
 from rookery.learn.snapshots import Snapshot
 from rookery.learn.threads import fastest_threads
-from rookery.learn.tracking import Tracker
+from rookery.learn.tracking import Tracker, check_sinks
 from rookery.learn.trainer import Trainer
 from rookery.nets.captured import captured
 from rookery.nets.configs import read_config
@@ -41,11 +43,18 @@ REPORT = 1.0  # seconds between two lines of figures
 SNAPSHOT = 300.0  # seconds after which the state is saved, checkpoint or not
 SAVING = 0.1  # most of the time that saving the state may take: thousands of games in flight are much to write
 
+UNFIT = (KeyError, IndexError, TypeError, ValueError, RuntimeError, AttributeError, zlib.error)
+"""what a state of something else makes its readers stumble over"""
+
 
 def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
-    """Make the folder of a new run, for as many threads as are asked for or turn out to be best."""
-    threads = settings.threads
-    if not threads and chosen_device(settings.device).type == "cpu":
+    """Make the folder of a new run, for as many threads as are asked for or turn out to be best.
+
+    What this machine lacks is told before anything is made.
+    """
+    threads, device = settings.threads, chosen_device(settings.device)
+    check_sinks(settings.tracking)
+    if not threads and device.type == "cpu":
         values = network_values(settings.network, load(settings.game))
         threads = fastest_threads(read_config(values), settings.training.batch)
     return Run.create(folder, settings, threads)
@@ -145,6 +154,21 @@ class Training:
         if snapshot is None:
             self.run.go_back_to(0)
             return
+        try:
+            self.take_up(snapshot)
+        except UNFIT as error:
+            if isinstance(error, BadInput):
+                raise
+            said = str(error).strip().splitlines() or [""]
+            raise BadInput(
+                f"the state of {self.run.folder} does not belong to its settings, which cannot change while a run goes "
+                f"on, or is no state of training: {type(error).__name__}: {said[0]}"
+            ) from error
+        self.players.update(self.player)
+        self.run.go_back_to(self.games)
+
+    def take_up(self, snapshot: Snapshot) -> None:
+        """Put everything back that a snapshot holds."""
         parts: dict[str, dict[str, Any]] = {"replay": {}, "play": {}}
         for name, array in snapshot.arrays.items():
             part, _, key = name.partition("/")
@@ -154,11 +178,9 @@ class Training:
         self.trainer.load(snapshot.torch_state)
         if self.gate:
             self.gate.load(snapshot.torch_state["gate"])
-        self.players.update(self.player)
         values = snapshot.values
         self.games, self.elapsed, self.checkpointed = values["games"], values["elapsed"], values["checkpointed"]
         self.last = values["last"]
-        self.run.go_back_to(self.games)
 
     # -- the loop --
 

@@ -155,6 +155,9 @@ class SelfplaySettings(Section):
             self.gumbel
             and self.noise
             and f"noise: must be 0 with gumbel search, which draws its own noise, not {self.noise:g}",
+            self.gumbel
+            and self.urgency == "lc0"
+            and "urgency: must not be lc0 with gumbel search, which teaches moves in their own order",
             self.full_share < 1
             and not 1 <= self.cheap_simulations <= self.simulations
             and f"cheap_simulations: {cheaply}, not {self.cheap_simulations}",

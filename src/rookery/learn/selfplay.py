@@ -99,12 +99,6 @@ class Finished:
         self.kept += other.kept
 
 
-def refuse_order(settings: SelfplaySettings) -> None:
-    """Refuse a search whose policy would be noted in another order than that of the legal list."""
-    if settings.gumbel and settings.urgency == "lc0":
-        raise BadInput("selfplay.urgency: Gumbel search teaches moves in their own order; lc0 puts them in another")
-
-
 def refuse_endless(game: Game, settings: SelfplaySettings, attempts: int) -> None:
     """Refuse random plies that end every game, once so many were tried."""
     if attempts > MOST_ATTEMPTS:
@@ -127,7 +121,6 @@ class SelfPlay:
     """one finished game in so many is told move by move; 0: none"""
 
     def __init__(self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay):
-        refuse_order(settings)
         self.game, self.settings, self.seed, self.replay = game, settings, seed, replay
         self.begun, self.rounds = 0, 0
         """games begun and rounds made"""

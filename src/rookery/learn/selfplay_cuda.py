@@ -20,7 +20,7 @@ from rookery.learn.book import GAME, PLAYING, PLY, Book, Rows, copy_game, new_ga
 from rookery.learn.kept import kept_game, kept_places
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
-from rookery.learn.selfplay import Finished, pages, refuse_endless, refuse_order, restore, round_teaches
+from rookery.learn.selfplay import Finished, pages, refuse_endless, restore, round_teaches
 from rookery.nets.captured import captured
 from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
@@ -103,7 +103,6 @@ class SelfPlayOnCard:
         self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay, judge: Judge, capture: bool = True
     ):
         """Begin games; `capture` makes each round one CUDA graph, for which `judge` must always do the same work."""
-        refuse_order(settings)
         self.game, self.settings, self.seed, self.replay = game, settings, seed, replay
         self.judge, self.capture = judge, capture
         self.begun, self.rounds, count = 0, 0, settings.at_once

@@ -163,11 +163,12 @@ def read_array(path: Path, facts: dict[str, Any]) -> np.ndarray:
 
 def read_torch(path: Path, facts: dict[str, Any]) -> Any:
     """Read PyTorch's state; nothing in the file is run."""
-    import pickle
-
     import torch
 
+    from rookery.nets.files import reason_of
+
+    data = checked_bytes(path, facts)
     try:
-        return torch.load(io.BytesIO(checked_bytes(path, facts)), map_location="cpu", weights_only=True)
-    except (RuntimeError, pickle.UnpicklingError) as error:
-        raise BadInput(f"{path} is no state that can be loaded safely: {str(error).splitlines()[0]}") from error
+        return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
+    except Exception as error:  # whatever a foreign file makes the reader stumble over
+        raise BadInput(f"{path} is no state that can be loaded safely ({reason_of(error)})") from None

@@ -21,8 +21,11 @@ from typing import Any, Protocol
 
 from rookery.errors import BadInput
 from rookery.learn.runs import Run, rounded
+from rookery.learn.sections import TrackingSettings
 
 TENSORBOARD, WANDB = "tensorboard", "wandb"
+MODULES = {TENSORBOARD: "torch.utils.tensorboard", WANDB: "wandb"}
+"""sinks by their key in the settings, and what they need"""
 
 
 class Sink(Protocol):
@@ -91,11 +94,18 @@ def needed(module: str, key: str) -> Any:
         ) from None
 
 
+def check_sinks(tracking: TrackingSettings) -> None:
+    """Refuse sinks whose packages are not there, before a run is made that could not be trained."""
+    for key, module in MODULES.items():
+        if getattr(tracking, key):
+            needed(module, key)
+
+
 class TensorBoard:
     """Event files that `tensorboard --logdir RUN/tensorboard` shows."""
 
     def __init__(self, folder: Path, step: int):
-        writer = needed("torch.utils.tensorboard", "tensorboard").SummaryWriter
+        writer = needed(MODULES[TENSORBOARD], TENSORBOARD).SummaryWriter
         self.writer = writer(str(folder), purge_step=step + 1 if step else None)  # what came after comes again
 
     def log(self, step: int, figures: Mapping[str, float]) -> None:
@@ -116,7 +126,7 @@ class WeightsAndBiases:
     """
 
     def __init__(self, run: Run):
-        package, folder = needed("wandb", "wandb"), run.folder
+        package, folder = needed(MODULES[WANDB], WANDB), run.folder
         made = f"{folder.resolve()} {run.manifest.get('created')}".encode()
         self.session = package.init(
             project=run.settings.tracking.project, name=folder.name, dir=str(folder), config=run.settings.model_dump(),

@@ -22,6 +22,8 @@ PLATEAUS = {"v3": 0.33, "v4": 0.25}
 NEAR_PLATEAU = 0.05
 """a plateau this close to what was said counts as it"""
 
+NEARLY = 0.9
+"""games shorter than this share of the usual length are called short"""
 EVEN = 0.1
 """a value this close to 0 says nothing of who wins"""
 
@@ -70,14 +72,22 @@ def target_answer(value: Estimate | None, decisive: Estimate | None, draws: Esti
     return Answer(question, said, told, verdict)
 
 
-def start_answer(first: Mapping[str, float | None]) -> Answer:
-    """Answer whether the value loss begins at 0.7 to 0.9."""
+def start_answer(
+    first: Mapping[str, float | None], plies: float | None = None, usual: Estimate | None = None
+) -> Answer:
+    """Answer whether the value loss begins at 0.7 to 0.9.
+
+    plies  length of the games it is the loss of, and the usual length: of many games side by side the shortest end
+           first, and those are easier to judge
+    """
     question, said = "Is V5's value loss 0.7 to 0.9 at the start?", "0.7 to 0.9"
     value = first.get("v5")
     if value is None:
         return Answer(question, said, "V5 was not trained", OPEN)
     others = ", ".join(f"{name} {loss:.3f}" for name, loss in first.items() if loss is not None and name != "v5")
     told = f"{value:.3f} in the first line of figures, about a second of training" + (f" ({others})" if others else "")
+    if plies is not None and usual is not None and plies < NEARLY * usual.mean:
+        told += f"; of the games that ended first, which are short: {plies:.0f} plies, {usual.mean:.0f} at the end"
     return Answer(question, said, told, YES if START[0] <= value <= START[1] else NO)
 
 

@@ -79,6 +79,12 @@ class Findings:
         values = {name: [float(row["elo"]) for row in rows if row] for name, rows in found.items()}
         return {name: elos for name, elos in values.items() if elos}
 
+    def fair_elos(self) -> dict[str, list[float]]:
+        """Return the ratings of those ablations that were taught the game they were rated on."""
+        game = self.contest("greedy").get("game")
+        taught = {name: self.runs[runs[0]].game.spec for name, runs in self.seeds.items()}
+        return {name: elos for name, elos in self.elo_groups().items() if taught[name] == game}
+
     def rating_rows(self, run: str) -> list[dict[str, Any]]:
         """Return the ratings of a run's checkpoints, with the seconds it took to get there."""
         rows = [row for row in self.contest("greedy").get("checkpoints", []) if row["run"] == run]
@@ -98,7 +104,7 @@ def all_answers(found: Findings) -> list[Answer]:
             found.at_end("v5", VALUE), found.at_end("v5", DECISIVE), found.at_end("v5", DRAWS), games_of(ladder, "v5")
         ),
         answers.cause_answer(found.groups(VALUE), found.elo_groups()),
-        answers.start_answer(first),
+        answers.start_answer(first, ladder["v5"][PLIES].first() if "v5" in ladder else None, found.at_end("v5", PLIES)),
     ]
     for name in ("v5", "v4"):
         curve = ladder[name][VALUE] if name in ladder else Curve(())
@@ -111,7 +117,7 @@ def all_answers(found: Findings) -> list[Answer]:
     given += [
         answers.floor_answer((found.floor or {}).get("networks", {})),
         answers.order_answer(found.contest("greedy").get("head_to_head", [])),
-        answers.cure_answer(found.groups(DRAWS), found.elo_groups(), CURES),
+        answers.cure_answer(found.groups(DRAWS), found.fair_elos(), CURES),
         answers.empty_answer((found.empty or {}).get("networks", {})),
     ]
     return [*given, answers.blocks_answer((found.probes or {}).get("predictions", []))]
