@@ -14,11 +14,11 @@ V3 = PerceptronConfig(inputs=32, actions=303)
 V4 = ResidualConfig(inputs=32, actions=303)
 V5 = ResidualConfig(inputs=92, actions=303, blocks=10, value_hidden=128, policy_hidden=256)
 SMALL = ResidualConfig(inputs=5, actions=7, width=8, blocks=2, value_hidden=3, policy_hidden=4)
+PAIRS = TowerConfig(planes=2, rows=3, cols=5, policy_planes=2, pairs=True, width=8, blocks=1, policy_hidden=3)
 KINDS = [
     PerceptronConfig(inputs=5, actions=7, hidden=(8, 6, 4)),
     SMALL,
     TowerConfig(planes=2, rows=3, cols=4, extra_actions=2, width=8, blocks=2, policy_hidden=3, value_hidden=4),
-    TowerConfig(planes=2, rows=3, cols=5, policy_planes=2, pairs=True, width=8, blocks=1, policy_hidden=3),
     TransformerConfig(rows=3, cols=4, width=8, heads=3, head_width=4, mlp=6, sectors=2, policy_hidden=5),
 ]
 

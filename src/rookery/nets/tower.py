@@ -7,8 +7,8 @@ weights learned on 9x9 load for 15x15 (`resized`).
 Blocks are of the first kind of residual networks, relu(x + bn2(conv2(relu(bn1(conv1(x)))))): every BatchNorm follows a
 convolution and can be folded into it.
 
-Where actions are pairs of neighbouring cells (Domineering), a cell's two planes are the logits of the pair with the cell
-below and of the pair with the cell to its right; those that would leave the board are left out.
+Where actions are pairs of neighbouring cells (Domineering), a cell's two planes are the logits of the pair with the
+cell below and of the pair with the cell to its right; those that would leave the board are left out.
 """
 
 from __future__ import annotations
