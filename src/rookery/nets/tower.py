@@ -63,6 +63,11 @@ class Tower(Network):
 
     def forward(self, observations: Tensor) -> Answers:
         """Judge N positions."""
+        logits, scores = self.scored(observations)
+        return logits, scores.tanh()
+
+    def scored(self, observations: Tensor) -> Answers:
+        """Judge N positions; values come before their tanh, for those who teach them."""
         x = observations.view(-1, self.config.planes, self.config.rows, self.config.cols)
         x = self.input_bn(self.input_conv(x)).relu()
         for block in self.blocks:
@@ -72,8 +77,8 @@ class Tower(Network):
         pooled = torch.cat((x.mean((2, 3)), x.amax((2, 3))), 1)
         if self.extra_fc is not None:
             logits = torch.cat((logits, self.extra_fc(pooled)), 1)
-        value = self.value_fc2(self.value_fc1(pooled).relu())
-        return logits, value.squeeze(1).tanh()
+        value: Tensor = self.value_fc2(self.value_fc1(pooled).relu())
+        return logits, value.squeeze(1)
 
 
 def cell_logits(planes: Tensor, config: TowerConfig) -> Tensor:

@@ -127,13 +127,14 @@ def take_judgement(graph: Graph, node: int, logits: np.ndarray, value: float, ru
         logit = float(logits[graph.action[edge]])
         sound &= math.isfinite(logit)
         most = max(most, logit)
-    weights = 0.0
+    weights, unknown = 0.0, value if rule.own_value else 0.0
     for edge in range(first, last):
-        weights += math.exp(float(logits[graph.action[edge]]) - most)
+        weight = math.exp(float(logits[graph.action[edge]]) - most)
+        graph.amaf_mean[edge] = weight  # only until all are known: a power is not computed twice
+        weights += weight
     for edge in range(first, last):
-        graph.prior[edge] = math.exp(float(logits[graph.action[edge]]) - most) / weights
-        if rule.own_value:
-            graph.amaf_mean[edge] = value
+        graph.prior[edge] = graph.amaf_mean[edge] / weights
+        graph.amaf_mean[edge] = unknown
     graph.judged[node] = value
     return sound
 

@@ -7,11 +7,11 @@ are not free, in the same two views.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import int64, njit, uint64
 
 from rookery.games.library import load
 from rookery.games.options import whole_number
-from rookery.games.rng import below, stream_of
+from rookery.games.rng import below, random_bits, stream_of
 from rookery.games.rules import over, play, start
 from rookery.search.domineering_gains import OWN, PLACES, PLANES, count_plane, lay, nth_move, set_empty, survey
 from rookery.search.domineering_guided import DEPTH_ONE, DEPTH_TWO, Guidance, choose
@@ -34,7 +34,7 @@ def fill_openings(seed: int, first: int, moves: np.ndarray) -> None:
         for ply in range(moves.shape[1]):
             seat = ply & 1
             survey(free, seat, planes)
-            place = nth_move(planes, below(count_plane(planes, OWN), key, ply))
+            place = nth_move(planes, int64(below(count_plane(planes, OWN), key, ply)))
             lay(free, seat, place)
             moves[g, ply] = seat * PLACES + place
 
@@ -105,3 +105,17 @@ def guided_moves(
 
     on_threads(look, range(0, len(states), SLICE), threads, stop)
     return actions
+
+
+@njit(cache=True, nogil=True)
+def fill_seeds(seed: int, numbers: np.ndarray, ply: int, seeds: np.ndarray) -> None:
+    """Write the seeds of the moves that are made at a ply in games of the given numbers."""
+    for g in range(numbers.shape[0]):
+        seeds[g] = int64(random_bits(seed, numbers[g], ply) >> uint64(1))
+
+
+def turn_seeds(seed: int, numbers: np.ndarray, ply: int) -> np.ndarray:
+    """Return the seeds [G] of the moves that are made at a ply in games of the given numbers [G]."""
+    seeds = np.empty(len(numbers), np.int64)
+    fill_seeds(seed, numbers, ply, seeds)
+    return seeds
