@@ -1,9 +1,11 @@
 """Phase 2 of the Domineering study: games by a network that looks one move ahead and learns from its own games.
 
-A tower is taught who won the games of phase 1. Then, in rounds: the present network plays so many games against itself;
-a challenger, which begins as a copy of it, is taught the games since the last change of networks and as many older
-ones, once; both meet from random openings with colours swapped; the challenger takes over if it wins more of the decisive
-pairs and the sign test gives p < 0.05.
+A tower is taught who won the games of phase 1. Then, in rounds: the present network plays so many games against
+itself; a challenger, which begins as a copy of it, is taught the games since the last change of networks and as many
+older ones, once; both meet from random openings with colours swapped; the challenger takes over if it wins more of the
+decisive pairs and the sign test gives p < 0.05. The games of challenges are no part of the data: two of them share each
+opening, which is too short for them to be kept in one part of the data, and those of networks that failed are among
+them.
 
 Round r ends with a network, phase2_networks/round_rrr.safetensors, that plays round r, and round_rrr.json, which says
 how it came about. Each is there whole or not at all, and is a function of what was there before: whoever is killed goes
@@ -211,10 +213,10 @@ class Bootstrap:
 
     def challenge(self, challenger: Network, present: Network, number: int) -> Pairs:
         """Let a challenger meet the present network."""
-        players = [LookAhead(BoardJudge(network, self.device)) for network in (challenger, present)]
+        one, other = (LookAhead(BoardJudge(network, self.device)) for network in (challenger, present))
         seed = derived_seed(self.seed, COMPARISONS, number)
         tell = partial(self.tell, f"challenge {number}")
-        return compare(*players, self.settings.openings, self.settings.challenge_plies, seed, tell)[0]
+        return compare(one, other, self.settings.openings, self.settings.challenge_plies, seed, tell)[0]
 
     def keep(self, number: int, network: Network, facts: dict[str, Any], games: int) -> None:
         """Write a network and, before it, how it came about: a round is done when its network is there."""

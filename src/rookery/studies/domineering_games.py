@@ -87,7 +87,10 @@ def alphabeta_recipe(seed: int = 0, threads: int = 1, guidance: Guidance | None 
         found = guided_games(count, seed, first, guided, threads)
         return records_of(found.moves, found.lengths, found.explored)
 
-    return Recipe(1, seed, {"player": "alphabeta", **asdict(guided)}, make)
+    def prepare() -> None:
+        make(0, 1)
+
+    return Recipe(1, seed, {"player": "alphabeta", **asdict(guided)}, make, prepare=prepare)
 
 
 class PhaseFolder:
@@ -117,7 +120,9 @@ def make_games(folder: Path, games: int, recipe: Recipe, say: Say = lambda done,
     """
     whole_number("games", games, 1, MOST_GAMES)
     if recipe.whole_parts and games % recipe.part:
-        raise BadInput(f"games of phase {recipe.phase} come in rounds of {recipe.part}: ask for whole rounds, not {games}")
+        raise BadInput(
+            f"games of phase {recipe.phase} come in rounds of {recipe.part}: ask for whole rounds, not {games}"
+        )
     place = PhaseFolder(folder, recipe.phase)
     folder.mkdir(parents=True, exist_ok=True)
     place.lock.take()

@@ -78,7 +78,9 @@ class BoardJudge:
         self.rows = rows or ROWS[self.device.type]
         self.folded = FoldedTower(network, self.device, self.dtype)
         layers = (network.value_fc1, network.value_fc2)
-        self.head = [tensor.detach().to(self.device, torch.float32) for layer in layers for tensor in layer.parameters()]
+        self.head = [
+            tensor.detach().to(self.device, torch.float32) for layer in layers for tensor in layer.parameters()
+        ]
         self.squares = torch.from_numpy(squares_of_moves()).to(self.device)
         self.boards = torch.zeros((self.rows, SQUARES), dtype=torch.bool, device=self.device)
         self.moves = torch.zeros(self.rows, dtype=torch.int64, device=self.device)

@@ -141,7 +141,7 @@ def sign_test(wins: int, losses: int) -> float:
     """Return the chance that as many of so many fair coins fall as unevenly, or more so, to either side."""
     count, more = wins + losses, max(wins, losses)
     tail = sum(math.comb(count, i) for i in range(more, count + 1))
-    return min(1.0, 2 * tail / 2**count)
+    return min(1.0, float(2 * tail / 2**count))
 
 
 def compare(

@@ -1,8 +1,8 @@
 """Phase 3 of the Domineering study: games by Monte Carlo search with RAVE and a network.
 
-The network of phase 2 judges positions. It is taught once more before, on the games of phase 2, and this time also which
-moves were played there: so it knows which moves a look-ahead of one move would find without trying them all, and these
-are the priors of the search. The graphs of thousands of games are walked side by side (`search/dag_batch.py`).
+The network of phase 2 judges positions. It is taught once more before, on the games of phase 2, and this time also
+which moves were played there: so it knows which moves a look-ahead of one move would find without trying them all, and
+these are the priors of the search. The graphs of thousands of games are walked side by side (`search/dag_batch.py`).
 
 A game begins with 16 random plies. For some plies more its moves are drawn by the visits of the search, then the most
 visited move is played. A drawn move that is not the most visited one counts as explored.

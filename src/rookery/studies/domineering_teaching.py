@@ -1,8 +1,9 @@
 """Teaching a tower what the games of the Domineering study came to, and the moves that were played.
 
-The value learns who won, from the mover's side; the policy, where it is taught, the moves that were not drawn at random.
-Positions begin behind the random opening and come in all eight symmetries: the four that keep vertical dominoes vertical
-are drawn for each position, and the second half of every batch is turned on its diagonal, which swaps the players.
+The value learns who won, from the mover's side; the policy, where it is taught, the moves that were not drawn at
+random. Positions begin behind the random opening and come in all eight symmetries: the four that keep vertical dominoes
+vertical are drawn for each position, and the second half of every batch is turned on its diagonal, which swaps the
+players.
 """
 
 from __future__ import annotations
