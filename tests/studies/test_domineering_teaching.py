@@ -73,7 +73,7 @@ def test_the_policy_is_taught_where_it_is_asked_for_and_only_moves_that_were_not
     table = GameTable(records)
     batch = Positions(table, "train", side_token=True).batch(torch.arange(64), torch.zeros(64, dtype=torch.int64))
     network = new_tower(4, 0, 1)
-    alone, both = loss_of(network, batch, 0.0), loss_of(network, batch, 1.0)
+    alone, both = (loss_of(network, batch, weight).detach() for weight in (0.0, 1.0))
     planes, _, moves, legal = questions(batch, turn=True)
     logits = network.scored(planes.flatten(1))[0].detach()
     total = 0.0

@@ -105,12 +105,12 @@ def recipe_of(
     count = thread_count(threads)
     if phase == 1:
         return alphabeta_recipe(seed, count)
-    from rookery.arena.evaluator import chosen_device
     from rookery.studies.domineering_bootstrap import TINY, BootstrapSettings, bootstrap_recipe
+    from rookery.studies.domineering_judge import study_device
     from rookery.studies.domineering_rave import TINY as TINY_RAVE
     from rookery.studies.domineering_rave import RaveSettings, rave_recipe
 
-    found = chosen_device(device)
+    found = study_device(device)
     if phase == 2:
         return bootstrap_recipe(folder, seed, replace(TINY if tiny else BootstrapSettings(), **named), found)
     return rave_recipe(folder, seed, replace(TINY_RAVE if tiny else RaveSettings(), **named), found, count)
@@ -167,8 +167,8 @@ def compare_data(
 
     rookery study domineering compare-data --players lookahead,lookahead1 --openings 400 --device cuda
     """
-    from rookery.arena.evaluator import chosen_device
     from rookery.studies.domineering_duels import checked_players, compare_players
+    from rookery.studies.domineering_judge import study_device
     from rookery.studies.domineering_rave import RaveSettings
     from rookery.terminal import out, progress_bar
 
@@ -180,7 +180,7 @@ def compare_data(
             return lambda share, note: bar.update(task, completed=share, note=note)
 
         facts = compare_players(
-            folder, names, openings, plies, seed, chosen_device(device), thread_count(threads),
+            folder, names, openings, plies, seed, study_device(device), thread_count(threads),
             RaveSettings(simulations=simulations), tell,
         )  # fmt: skip
     if as_json:

@@ -219,6 +219,16 @@ def is_ahead(graph: Graph, one: int, other: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def foremost_edge(graph: Graph) -> int:
+    """Return the root's edge that ranks before all others."""
+    best = graph.first[0]
+    for edge in range(best + 1, best + graph.degree[0]):
+        if is_ahead(graph, edge, best):
+            best = edge
+    return int(best)
+
+
+@njit(cache=True, nogil=True)
 def ranked_edges(graph: Graph, order: np.ndarray) -> int:
     """Write the root's visited edges into `order`, best first; return how many there are."""
     count = 0
@@ -257,10 +267,11 @@ def choose_all(
     order = np.empty(graphs.action.shape[1], np.int64)
     for g in range(actions.shape[0]):
         graph = graph_at(graphs, g)
-        count = ranked_edges(graph, order)
-        edge = drawn_edge(graph, order, count, temperature, seeds[g]) if temperature > 0.0 else order[0]
-        actions[g], best[g] = graph.action[edge], graph.action[order[0]]
-        values[g] = graph.total[order[0]] / graph.visits[order[0]]
+        edge = first = foremost_edge(graph)
+        if temperature > 0.0:
+            edge = drawn_edge(graph, order, ranked_edges(graph, order), temperature, seeds[g])
+        actions[g], best[g] = graph.action[edge], graph.action[first]
+        values[g] = graph.total[first] / graph.visits[first]
 
 
 # ---- together ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rookery.arena.evaluator import on_threads
+from rookery.arena.evaluator import chosen_device, on_threads
 from rookery.errors import BadInput
 from rookery.nets.captured import captured
 from rookery.nets.folded import FoldedTower
@@ -32,6 +32,16 @@ PRECISIONS = {"cpu": torch.float32, "cuda": torch.float16}
 PLANES, WORDS = 4, 4
 LOST = -1e4
 """score of a position whose mover cannot move; others lie far above"""
+
+
+def study_device(name: str) -> torch.device:
+    """Return a device by name, cpu or cuda; auto takes a card if there is one."""
+    found = chosen_device(name)
+    if found.type in ROWS:
+        return found
+    if name != "auto":
+        raise BadInput(f"device {name!r}: the games of Domineering are made on {' or '.join(ROWS)}")
+    return torch.device("cpu")
 
 
 @contextmanager
@@ -87,6 +97,7 @@ class BoardJudge:
         self.vertical = torch.zeros(self.rows, dtype=torch.bool, device=self.device)
         self.words = torch.zeros((self.rows, WORDS), dtype=torch.int64, device=self.device)
         self.graphs: dict[str, torch.cuda.CUDAGraph] = {}
+        self.pages: list[tuple[Tensor, ...]] = []
 
     # -- passes of a fixed number of rows --
 
@@ -148,6 +159,27 @@ class BoardJudge:
             self.one_pass("leaves")
             logits[some], values[some] = self.logits[:count].cpu().numpy(), self.values[:count].cpu().numpy()
         return logits, values
+
+    def leaves_by_turns(self, states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `leaves` does; on a card in memory that is used again by the call after the next.
+
+        Copying into memory of its own would take as long as judging.
+        """
+        if self.device.type != "cuda" or len(states) > self.rows:
+            return self.leaves(states)
+        if not self.pages:
+            shapes = ((self.rows, MOVES), (self.rows,))
+            self.pages = [tuple(torch.empty(shape, pin_memory=True) for shape in shapes) for _ in range(2)]
+        self.pages.reverse()
+        logits, values = self.pages[0]
+        count = len(states)
+        self.words[:count].copy_(torch.from_numpy(words_of(states)))
+        self.vertical[:count].copy_(torch.from_numpy(states["domineering_mover"] == 0))
+        self.one_pass("leaves")
+        logits[:count].copy_(self.logits[:count], non_blocking=True)
+        values[:count].copy_(self.values[:count], non_blocking=True)
+        torch.cuda.current_stream(self.device).synchronize()
+        return logits[:count].numpy(), values[:count].numpy()
 
 
 class LookAhead:

@@ -37,6 +37,8 @@ from rookery.studies.domineering_play import GAMES_3, LESSONS, derived_seed, pla
 from rookery.studies.domineering_teaching import Lesson, about_tower, teach
 from rookery.writing import write_whole
 
+MULTIPLE = 256
+"""rows of a pass on a card are a multiple of this"""
 NETWORK, NETWORK_PLAN = "net_phase3.safetensors", "net_phase3.json"
 
 
@@ -85,7 +87,7 @@ class RavePlayer:
         game = load("domineering")
         rule = rule_of(game, Limits(nodes=settings.simulations), c=settings.c, k=settings.k, own_value=True)
         rule = rule._replace(expand_after=1 << 62, sharpness=0.0)  # a judge gives values and priors
-        self.batch = RaveBatch(game, rule, settings.simulations, judge.leaves, threads)
+        self.batch = RaveBatch(game, rule, settings.simulations, judge.leaves_by_turns, threads)
         self.settings, self.draws = settings, draws
 
     def choose(self, states: np.ndarray, seeds: np.ndarray, ply: int) -> tuple[np.ndarray, np.ndarray]:
@@ -159,7 +161,7 @@ class RaveGames:
 def rows_for(device: torch.device, positions: int) -> int:
     """Return the rows of a pass over the leaves of half of the positions; few passes, and little of them empty."""
     half = -(-positions // 2)
-    return min(64, half) if device.type == "cpu" else 1 << max(6, (half - 1).bit_length())
+    return min(64, half) if device.type == "cpu" else -(-half // MULTIPLE) * MULTIPLE
 
 
 def rave_recipe(folder: Path, seed: int, settings: RaveSettings, device: torch.device, threads: int) -> Recipe:
