@@ -304,6 +304,7 @@ def test_the_players_of_all_phases_meet(whole, monkeypatch, capsys):
         (["data", "--phase", "4"], "--phase 4: the phases there are: 1, 2, 3"),
         (["data", "--phase", "2", "--simulations", "9"], "--simulations 9: that is an option of phase 3, not of 2"),
         (["data", "--width", "9"], "--width 9: that is an option of phase 2, not of 1"),
+        (["data", "--tiny"], "--tiny: that is an option of phases 2 and 3, not of 1"),
         (["data", "--phase", "2"], "phase1_games.npz: phase 2 learns from"),
         (["data", "--phase", "3"], "value_phase2.safetensors: phase 3 needs"),
         (["data", "--phase", "2", "--device", "abacus"], "device"),

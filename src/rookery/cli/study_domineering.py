@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PHASES = {1: 25_000, 2: 50_000, 3: 20_000}
 """of the data, with the games there shall be"""
+TINY_GAMES = {2: 200, 3: 40}
+"""games of phases that are made with tiny networks"""
 QUESTION = "Does a small network, embedded in a large one, help it to learn? On 16 x 16 Domineering."
 
 USUAL_PLAYERS = "rave,lookahead,alphabeta"
@@ -81,9 +83,12 @@ def data(
         3: {"simulations": simulations, "at_once": at_once},
     }  # fmt: skip
     refuse_options_of_others(phase, given)
+    if tiny and phase not in TINY_GAMES:
+        raise BadInput(f"--tiny: that is an option of phases 2 and 3, not of {phase}")
+    wanted = (TINY_GAMES if tiny else PHASES)[phase] if games is None else games
     named = {name: value for name, value in given.get(phase, {}).items() if value is not None}
     recipe = recipe_of(phase, folder, seed, threads, device, tiny, named)
-    out.print(f"{made(folder, PHASES[phase] if games is None else games, recipe)}", markup=False, soft_wrap=True)
+    out.print(f"{made(folder, wanted, recipe)}", markup=False, soft_wrap=True)
 
 
 def refuse_options_of_others(phase: int, given: dict[int, dict[str, int | None]]) -> None:
