@@ -229,11 +229,21 @@ class Bootstrap:
         """Let the games of the last round be learned, too, and put the networks and all rounds beside the data."""
         about = json.loads(self.place.file.with_suffix(".json").read_bytes())
         last = -(-about["games"] // self.settings.round)
+        if self.is_finished(last):
+            return
         self.network(last)
         rounds = [self.facts(number) for number in range(last + 1)]
         for name, number in ((FIRST_NETWORK, 0), (LAST_NETWORK, last)):
             write_whole(self.folder / name, self.network_file(number).read_bytes())
         write_whole(self.folder / ROUNDS, (json.dumps(rounds, indent=1) + "\n").encode())
+
+    def is_finished(self, last: int) -> bool:
+        """Tell whether all that `finish` makes is there; it writes the list of rounds last."""
+        try:
+            rounds = json.loads((self.folder / ROUNDS).read_bytes())
+        except (OSError, ValueError):
+            return False
+        return len(rounds) == last + 1 and (self.folder / LAST_NETWORK).is_file()
 
     def tell(self, what: str, share: float, note: str) -> None:
         """Tell how far the work is; only games move the bar."""
