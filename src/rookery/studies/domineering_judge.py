@@ -89,7 +89,9 @@ class BoardJudge:
         self.folded = FoldedTower(network, self.device, self.dtype)
         layers = (network.value_fc1, network.value_fc2)
         self.head = [
-            tensor.detach().to(self.device, torch.float32) for layer in layers for tensor in layer.parameters()
+            tensor.detach().to(self.device, torch.float32, copy=True)
+            for layer in layers
+            for tensor in layer.parameters()
         ]
         self.squares = torch.from_numpy(squares_of_moves()).to(self.device)
         self.boards = torch.zeros((self.rows, SQUARES), dtype=torch.bool, device=self.device)
