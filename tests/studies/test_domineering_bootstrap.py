@@ -326,21 +326,29 @@ def test_a_killed_process_is_continued(begun, tmp_path):
     third = ["3", "--games", "6", "--simulations", "4", "--at-once", "3"]
     for name in ("killed", "undisturbed"):
         shutil.copytree(begun, tmp_path / name)
-    killed = 0
+    appears = {
+        "phase2_parts/plan.json": second, "phase2_networks/round_000.safetensors": second,
+        "phase2_parts/00000.npz": second, "net_phase3.safetensors": third, "phase3_parts/00000.npz": third,
+    }  # fmt: skip
     for arguments in (second, third):
-        for wait in (6.0, 9.0, 12.0):
-            process = subprocess.Popen(
-                [*run, *arguments, "--folder", str(tmp_path / "killed")],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            until = time.monotonic() + wait
-            while process.poll() is None and time.monotonic() < until:
-                time.sleep(0.05)
-            killed += process.poll() is None
-            process.send_signal(signal.SIGKILL)
-            process.wait()
+        for name in [name for name, when in appears.items() if when is arguments]:
+            assert killed_when_there(
+                tmp_path / "killed" / name, [*run, *arguments, "--folder", str(tmp_path / "killed")]
+            )
         for name in ("killed", "undisturbed"):
             command = [*run, *arguments, "--folder", str(tmp_path / name)]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert killed
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
+
+
+def killed_when_there(path, command: list[str]) -> bool:
+    """Run a command and kill it as soon as a file is there, or soon after; tell whether it was still running."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 120
+    while process.poll() is None and not path.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    running = process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    return running
