@@ -49,8 +49,8 @@ class RaveSettings:
     simulations: int = 100
     c: float = 1.0
     """weight of the priors"""
-    k: float = 50.0
-    """simulations at which a node trusts both kinds of means alike"""
+    k: float = 5.0
+    """simulations at which a node trusts both kinds of means alike; far fewer than with playouts, whose results are noise at first"""
     temperature: float = 1.0
     """moves are drawn by visits ** (1 / temperature)"""
     drawn: int = 16
