@@ -23,7 +23,7 @@ from rookery.search import dag
 from rookery.search.analysis import Limits
 from rookery.search.domineering_boards import after_openings, random_openings
 from rookery.studies import domineering_bootstrap
-from rookery.studies.domineering_bootstrap import Bootstrap, BootstrapSettings, bootstrap_recipe
+from rookery.studies.domineering_bootstrap import Bootstrap, BootstrapSettings, bootstrap_recipe, takes_over
 from rookery.studies.domineering_duels import compare_players
 from rookery.studies.domineering_files import read_games
 from rookery.studies.domineering_games import alphabeta_recipe, make_games
@@ -139,9 +139,7 @@ def test_killed_at_any_step_phases_2_and_3_end_with_the_same_files(begun, whole,
     assert steps > 18
 
 
-@pytest.mark.parametrize(
-    ("pairs", "taken"), [(Pairs(9, 1, 2), False), (Pairs(10, 0, 1), True), (Pairs(1, 0, 10), False)]
-)
+@pytest.mark.parametrize(("pairs", "taken"), [(Pairs(9, 1, 2), False), (Pairs(10, 0, 1), True)])
 def test_a_challenger_takes_over_only_by_a_certain_win(begun, tmp_path, monkeypatch, pairs, taken):
     monkeypatch.setattr(domineering_bootstrap, "compare", lambda *some, **more: (pairs, None))
     shutil.copytree(begun, tmp_path / "data")
@@ -155,6 +153,17 @@ def test_a_challenger_takes_over_only_by_a_certain_win(begun, tmp_path, monkeypa
     assert changed == taken
     facts = json.loads((networks / "round_001.json").read_text())
     assert (facts["taken"], facts["made_by"], facts["games"]) == (taken, int(taken), 6)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "taken"),
+    [
+        (Pairs(0, 5, 0), False), (Pairs(5, 0, 0), False), (Pairs(6, 9, 0), True), (Pairs(0, 9, 6), False),
+        (Pairs(10, 0, 2), True), (Pairs(9, 0, 2), False), (Pairs(1, 0, 10), False),
+    ],
+)  # fmt: skip
+def test_a_win_is_certain_below_a_chance_of_five_in_a_hundred(pairs, taken):
+    assert takes_over(pairs) == taken
 
 
 def test_a_challenger_is_taught_all_games_since_the_last_change_and_as_many_older_ones(whole):
@@ -285,16 +294,17 @@ def study(monkeypatch, *arguments: str) -> int:
 
 
 def test_the_players_of_all_phases_meet(whole, monkeypatch, capsys):
-    arguments = ["--folder", str(whole), "--openings", "2", "--plies", "64", "--simulations", "2", "--device", "cpu"]
+    arguments = ["--folder", str(whole), "--openings", "1", "--plies", "64", "--simulations", "2", "--device", "cpu"]
     assert study(monkeypatch, "compare-data", *arguments, "--threads", "1") == 0
     shown = capsys.readouterr().out
     assert "rave - lookahead" in shown
+    assert "(no interval) of 2 games" in shown
     facts = json.loads((whole / "players.json").read_text())
     assert [(each["first"], each["second"]) for each in facts["results"]] == [
         ("rave", "lookahead"), ("rave", "alphabeta"), ("lookahead", "alphabeta"),
     ]  # fmt: skip
-    assert all(each["both"] + each["split"] + each["neither"] == 2 for each in facts["results"])
-    again = compare_players(whole, openings=2, plies=64, rave=RaveSettings(simulations=2))
+    assert all(each["both"] + each["split"] + each["neither"] == 1 for each in facts["results"])
+    again = compare_players(whole, openings=1, plies=64, rave=RaveSettings(simulations=2))
     assert again == facts
 
 

@@ -192,10 +192,11 @@ def compare_data(
         print_json(facts)
         return
     for result in facts["results"]:
-        score = result["score"]
+        mean, low, high = (result["score"][name] for name in ("mean", "low", "high"))
+        interval = "no interval" if low is None else f"{100 * low:.1f} .. {100 * high:.1f}"  # one opening has none
         out.print(
-            f"{result['first']:>10} - {result['second']:<10}  {100 * score['mean']:5.1f} % "
-            f"({100 * score['low']:.1f} .. {100 * score['high']:.1f}) of {2 * result['openings']} games, "
+            f"{result['first']:>10} - {result['second']:<10}  {100 * mean:5.1f} % "
+            f"({interval}) of {2 * result['openings']} games, "
             f"pairs {result['both']} + {result['split']} + {result['neither']}, p {result['p']:.2g}",
             markup=False,
         )

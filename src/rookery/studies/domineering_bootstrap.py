@@ -90,6 +90,11 @@ TINY = BootstrapSettings(width=16, blocks=0, round=100, openings=10, passes=2, b
 """for a look at the whole study on a CPU"""
 
 
+def takes_over(pairs: Pairs) -> bool:
+    """Tell whether a challenger has won so clearly that chance will hardly have done it."""
+    return pairs.both > pairs.neither and pairs.chance < CERTAIN
+
+
 class Bootstrap:
     """Phase 2 in a folder of data."""
 
@@ -195,7 +200,7 @@ class Bootstrap:
         lesson = Lesson(1, self.settings.later_rate, self.settings.batch)
         teach(challenger, records, lesson, seed, self.device, partial(self.tell, f"lesson {number}"))
         pairs = self.challenge(challenger, present, number)
-        taken = pairs.both > pairs.neither and pairs.chance < CERTAIN
+        taken = takes_over(pairs)
         facts = {
             "taken": taken, "made_by": number if taken else since, "games": len(records), **pairs.facts(),
             "valid_before": asdict(measured(present, new, self.device)),

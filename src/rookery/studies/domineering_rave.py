@@ -50,7 +50,7 @@ class RaveSettings:
     c: float = 1.0
     """weight of the priors"""
     k: float = 5.0
-    """simulations at which a node trusts both kinds of means alike; far fewer than with playouts, whose results are noise at first"""
+    """simulations at which a node trusts both kinds of means alike; far fewer than with playouts"""
     temperature: float = 1.0
     """moves are drawn by visits ** (1 / temperature)"""
     drawn: int = 16
