@@ -14,7 +14,7 @@ from rookery import BadInput, load
 from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import turn_of, turn_seed
 from rookery.arena.players import KINDS, TREE_OPTIONS, make_player
-from rookery.arena.searching import SearchPlayer
+from rookery.arena.searching import Analyst, SearchPlayer
 from rookery.arena.tables import gains_from_many
 from rookery.arena.texts import Option, value_text
 from rookery.search import trees
@@ -103,7 +103,7 @@ def test_a_search_takes_all_that_its_players_may_set(name):
     if KINDS[name].form.argument == "FILE":
         options = [random_network(game.spec, "planes"), *options]
     player = make_player(f"{name}:{','.join(options)}" if options else name, game)
-    assert isinstance(player, SearchPlayer)
+    assert isinstance(player, Analyst)
     position = game.start()
     position.play(int(position.legal()[3]))
     assert player.choose(turn_at(position)).action in position.legal()

@@ -14,6 +14,7 @@ V3 = PerceptronConfig(inputs=32, actions=303)
 V4 = ResidualConfig(inputs=32, actions=303)
 V5 = ResidualConfig(inputs=92, actions=303, blocks=10, value_hidden=128, policy_hidden=256)
 SMALL = ResidualConfig(inputs=5, actions=7, width=8, blocks=2, value_hidden=3, policy_hidden=4)
+PAIRS = TowerConfig(planes=2, rows=3, cols=5, policy_planes=2, pairs=True, width=8, blocks=1, policy_hidden=3)
 KINDS = [
     PerceptronConfig(inputs=5, actions=7, hidden=(8, 6, 4)),
     SMALL,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from nets.samples import KINDS, SMALL, V3, V4, V5, worn
+from nets.samples import KINDS, PAIRS, SMALL, V3, V4, V5, worn
 from rookery.errors import BadInput
 from rookery.nets.configs import TransformerConfig
 from rookery.nets.export import export_network, onnx_bytes
@@ -20,7 +20,7 @@ from rookery.nets.surgery import random_tokens
 ABOUT = About(game="pylos", rules_version=1, observation="rich", step=12)
 
 
-@pytest.mark.parametrize("config", [*KINDS, V3, V4, V5], ids=lambda config: f"{config.kind} {config.inputs}")
+@pytest.mark.parametrize("config", [*KINDS, PAIRS, V3, V4, V5], ids=lambda config: f"{config.kind} {config.inputs}")
 def test_an_onnx_file_gives_the_answers_of_the_network(config, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     network = worn(build(config))

@@ -20,7 +20,7 @@ from nets.samples import KINDS, SMALL, worn
 from rookery import writing
 from rookery.errors import BadInput
 from rookery.nets.configs import PerceptronConfig, ResidualConfig
-from rookery.nets.files import About, load_network, save_network
+from rookery.nets.files import About, load_network, safetensors_bytes, save_network
 from rookery.nets.network import Network
 from rookery.nets.residual import build
 
@@ -313,3 +313,12 @@ def test_metadata_of_safetensors_can_be_read_by_others(tmp_path):
     facts = json.loads(header["__metadata__"]["rookery"])
     assert facts["about"]["game"] == "pylos:removal=greedy"
     assert facts["network"]["kind"] == "residual"
+
+
+def test_the_same_network_gives_the_same_bytes_of_safetensors(tmp_path):
+    network = build(SMALL, 1)
+    about = ABOUT
+    contents = {safetensors_bytes(network, about) for _ in range(20)}
+    assert len(contents) == 1
+    save_network(tmp_path / "a.safetensors", network, about)
+    assert load_network(tmp_path / "a.safetensors").about == about

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nets.samples import KINDS, V3, V4, V5, worn
+from nets.samples import KINDS, PAIRS, V3, V4, V5, worn
 from rookery.errors import BadInput
 from rookery.nets.configs import SMALL as TRANSFORMER
 from rookery.nets.configs import TowerConfig, TransformerConfig
@@ -22,7 +22,9 @@ def observations(network: Network, rows: int = 64, seed: int = 0) -> torch.Tenso
     return torch.randn(rows, network.config.inputs, generator=torch.Generator().manual_seed(seed))
 
 
-@pytest.mark.parametrize("config", [*KINDS, V3, V4, V5, TOWER], ids=lambda config: f"{config.kind} {config.inputs}")
+@pytest.mark.parametrize(
+    "config", [*KINDS, PAIRS, V3, V4, V5, TOWER], ids=lambda config: f"{config.kind} {config.inputs}"
+)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_folded_network_gives_the_answers_of_the_network(config, seed):
     network = worn(build(config, seed), seed)

@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from nets.samples import SMALL, worn
+from rookery import load
 from rookery.errors import BadInput
-from rookery.nets.configs import TowerConfig
+from rookery.nets.configs import TowerConfig, read_config
 from rookery.nets.residual import build
-from rookery.nets.tower import resized
+from rookery.nets.tower import cell_logits, resized
 
 CONFIG = TowerConfig(planes=3, rows=9, cols=9, width=8, blocks=2, policy_planes=2, policy_hidden=4, value_hidden=4)
 
@@ -93,6 +94,23 @@ def test_logits_are_ordered_plane_by_plane_and_by_rows():
         network.extra_fc.bias.fill_(3)
     logits = network(torch.randn(1, config.inputs))[0][0]
     assert logits.tolist() == [1.0] * 20 + [2.0] * 20 + [3.0]
+
+
+def test_logits_of_pairs_belong_to_their_upper_or_left_cell():
+    """On a network whose planes are marks of the cells themselves, each action finds the cell it covers first."""
+    config = TowerConfig(planes=2, rows=4, cols=5, policy_planes=2, pairs=True, width=2, blocks=0)
+    marks = torch.arange(40.0).view(1, 2, 4, 5)
+    expected = [5 * row + col for row in range(3) for col in range(5)]
+    expected += [20 + 5 * row + col for col in range(4) for row in range(4)]
+    assert cell_logits(marks, config)[0].tolist() == expected
+    assert config.actions == len(expected) == load("domineering:rows=4,cols=5").actions
+
+
+@pytest.mark.parametrize("wrong", [{"policy_planes": 1}, {"extra_actions": 1}, {"rows": 1, "cols": 1}])
+def test_pairs_beside_other_actions_are_refused(wrong):
+    values = {"kind": "tower", "planes": 2, "rows": 4, "cols": 5, "policy_planes": 2, "pairs": True}
+    with pytest.raises(BadInput, match="pairs need two policy_planes, no extra_actions"):
+        read_config(values | wrong)
 
 
 def test_a_board_that_cannot_be_is_refused():

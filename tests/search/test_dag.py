@@ -60,8 +60,9 @@ class SlowSearch:
 
     def __init__(
         self, position, seed=0, c=1.0, k=1000.0, playouts=1, expand_after=1, depth=FOREVER, evaluator=None,
-        sharpness=1.0, tries=3, plies=None,
+        sharpness=1.0, tries=3, plies=None, own_value=False,
     ):  # fmt: skip
+        self.own_value = own_value
         self.game, self.position, self.seed, self.c, self.k = position.game, position, seed, c, k
         self.playouts, self.expand_after, self.depth, self.evaluator = playouts, expand_after, depth, evaluator
         domineering = position.game.name == "domineering"
@@ -89,7 +90,8 @@ class SlowSearch:
     def score(self, node: Node, line: Line) -> float:
         """The formula of the study."""
         chosen = sum(line.visits for line in node.lines.values())
-        amaf = line.amaf_total / line.amaf_visits if line.amaf_visits else 0.0
+        unknown = node.value if self.own_value else 0.0
+        amaf = line.amaf_total / line.amaf_visits if line.amaf_visits else unknown
         if line.visits == 0:
             return amaf + self.c * math.sqrt(chosen) * line.prior
         beta = math.sqrt(self.k / (3.0 * chosen + self.k))
@@ -301,6 +303,7 @@ def test_settings_mean_the_same_in_the_slow_search(spec):
 def test_with_an_evaluator_it_equals_the_slow_search(spec):
     position = after(spec, 2)
     check_equal(position, 60, c=2.0, evaluator=Guess(position.game))
+    check_equal(position, 60, c=2.0, evaluator=Guess(position.game), own_value=True)
 
 
 @pytest.mark.slow

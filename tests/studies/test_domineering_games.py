@@ -254,7 +254,7 @@ def test_the_command_makes_games_and_says_where_they_are(tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["--phase", "4"], "--phase 4: the phases there are: 1"),
+        (["--phase", "4"], "--phase 4: the phases there are: 1, 2, 3"),
         (["--games", "0"], "games must be a whole number"),
         (["--seed", "-1"], "seed must be a whole number"),
         (["--threads", "0"], "--threads must be a whole number"),

@@ -153,6 +153,14 @@ def make_network(given: Given, game: Game) -> Player:
     return NetworkPlayer(loaded, limits_in(given), USUAL_TREE, settings_in(given), cache=cache)
 
 
+def make_lookahead(given: Given, game: Game) -> Player:
+    """Make a player that asks a network about the positions after its moves."""
+    from rookery.arena.lookahead import LookAheadPlayer
+    from rookery.arena.networks import network_for
+
+    return LookAheadPlayer(network_for(given.command[0], game))
+
+
 def make_greedy(given: Given, game: Game) -> Player:
     """Make the player that looks one move ahead."""
     return GreedyPlayer("rookery.search.alphabeta", Limits(depth=1), Limits(), {"random_ties": True}, ("seed",))
@@ -225,6 +233,14 @@ ALL_KINDS = (
         "net:runs/pylos_v5,sims=200",
         "tree search with a network: a file, a run's newest checkpoint, or zoo:NAME",
         make_network,
+        settle=settle_network,
+        looks=True,
+    ),
+    Kind(
+        Form("lookahead", (), "FILE"),
+        "lookahead:zoo:pylos",
+        "the move after which a network likes the position most, without a search",
+        make_lookahead,
         settle=settle_network,
         looks=True,
     ),

@@ -49,7 +49,8 @@ class TowerConfig(Config):
     """Residual blocks of 3x3 convolutions, with heads that fit a board of any size.
 
     An observation is planes of rows x cols cells. Actions are numbered plane by plane, each by rows; those that
-    belong to no cell (the choices of an opening) come last.
+    belong to no cell (the choices of an opening) come last. With `pairs` an action is a pair of neighbouring cells: one
+    below the other, row by row, then side by side, column by column.
     """
 
     kind: Literal["tower"] = "tower"
@@ -60,10 +61,19 @@ class TowerConfig(Config):
     """actions for each cell"""
     extra_actions: Count = 0
     """actions that belong to no cell"""
+    pairs: bool = False
+    """whether the two actions of a cell are to cover it with the one below, and with the one to its right"""
     width: Size = 64
     blocks: Count = 6
     policy_hidden: Size = 32
     value_hidden: Size = 64
+
+    @model_validator(mode="after")
+    def pairs_fit(self) -> TowerConfig:
+        """Refuse pairs of cells beside actions of another kind, or where there is none."""
+        if self.pairs and (self.policy_planes != 2 or self.extra_actions or self.rows * self.cols < 2):
+            raise ValueError("pairs need two policy_planes, no extra_actions and a board of two cells or more")
+        return self
 
     @property
     def inputs(self) -> int:
@@ -73,6 +83,8 @@ class TowerConfig(Config):
     @property
     def actions(self) -> int:
         """Actions that get a logit."""
+        if self.pairs:
+            return (self.rows - 1) * self.cols + self.rows * (self.cols - 1)
         return self.policy_planes * self.rows * self.cols + self.extra_actions
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from rookery.errors import BadInput
+from rookery.nets.configs import TowerConfig
 from rookery.nets.files import SUFFIXES, About, save_network
 from rookery.nets.network import Network
 from rookery.nets.residual import Block, Perceptron, Residual
@@ -187,12 +188,25 @@ def write_tower(graph: Graph, network: Tower) -> tuple[str, str]:
         outer = graph.norm(graph.convolution(inner, block.conv2), block.bn2)
         x = graph.relu(graph.node("Add", x, outer))
     cells = graph.relu(graph.norm(graph.convolution(x, network.policy_conv1), network.policy_bn))
-    logits = graph.node("Flatten", graph.convolution(cells, network.policy_conv2))
+    logits = write_cell_logits(graph, graph.convolution(cells, network.policy_conv2), config)
     pools = [graph.node("Flatten", graph.node(kind, x)) for kind in ("GlobalAveragePool", "GlobalMaxPool")]
     pooled = graph.node("Concat", *pools, axis=1)
     if network.extra_fc is not None:
         logits = graph.node("Concat", logits, graph.linear(pooled, network.extra_fc), axis=1)
     return logits, graph.linear(graph.relu(graph.linear(pooled, network.value_fc1)), network.value_fc2)
+
+
+def write_cell_logits(graph: Graph, planes: str, config: TowerConfig) -> str:
+    """Write how the logits of cells become those of actions."""
+    if not config.pairs:
+        return graph.node("Flatten", planes)
+    rows, cols = config.rows, config.cols
+    parts = []
+    for plane, bounds in ((0, (rows - 1, cols)), (1, (rows, cols - 1))):
+        starts, ends = graph.numbers([plane, 0, 0]), graph.numbers([plane + 1, *bounds])
+        part = graph.node("Slice", planes, starts, ends, graph.numbers([1, 2, 3]))
+        parts.append(graph.node("Flatten", graph.node("Transpose", part, perm=[0, 1, 3, 2]) if plane else part))
+    return graph.node("Concat", *parts, axis=1)
 
 
 def write_transformer(graph: Graph, network: Transformer) -> tuple[str, str]:

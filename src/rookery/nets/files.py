@@ -115,7 +115,18 @@ def safetensors_bytes(network: Network, about: About, half: bool = False) -> byt
 
     facts = {"format": FORMAT, "network": network.config.model_dump(mode="json"), "about": about.model_dump()}
     content: bytes = save(weights_of(network, half), metadata={"format": "pt", "rookery": json.dumps(facts)})
-    return content
+    return with_sorted_header(content)
+
+
+def with_sorted_header(content: bytes) -> bytes:
+    """Bring the header of safetensors into one order, so that the same network gives the same bytes.
+
+    A file begins with the length of its header, which is JSON, filled up to eight bytes; tensors follow in any case.
+    """
+    size = int.from_bytes(content[:8], "little")
+    header = json.dumps(json.loads(content[8 : 8 + size]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[8 + size :]
 
 
 # ---- reading -------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from rookery.errors import BadInput
 from rookery.nets.configs import ResidualConfig, TowerConfig, TransformerConfig
 from rookery.nets.network import Answers, Network
 from rookery.nets.residual import Block, Perceptron, Residual
-from rookery.nets.tower import Tower, TowerBlock
+from rookery.nets.tower import Tower, TowerBlock, cell_logits
 from rookery.nets.transformer import Layer, Transformer, embedded, move_logits, mover_sign, tokens_of
 
 Weights = dict[str, Tensor]
@@ -229,16 +229,24 @@ class FoldedTower(Folded):
     def answers(self, observations: Tensor) -> Answers:
         """Judge N positions; the logits come in the numbers that are computed with."""
         config = self.config
-        x = observations.to(self.dtype).view(-1, config.planes, config.rows, config.cols)
-        x = self.convolve("stem", laid_out(x)).relu_()
-        for n in range(config.blocks):
-            inner = self.convolve(f"{n}.first", x).relu_()
-            x = self.convolve(f"{n}.second", inner).add_(x).relu_()
-        logits = self.convolve("policy", self.convolve("cells", x).relu_()).flatten(1)
+        x = self.trunk(observations.to(self.dtype).view(-1, config.planes, config.rows, config.cols))
+        logits = self.cells(x)
         pooled = torch.cat((x.mean((2, 3)), x.amax((2, 3))), 1)
         if config.extra_actions:
             logits = torch.cat((logits, self.linear("extra", pooled)), 1)
         return logits, self.value(self.relu("hidden", pooled))
+
+    def trunk(self, planes: Tensor) -> Tensor:
+        """Return what the heads read, [N, width, rows, cols], from planes [N, planes, rows, cols]."""
+        x = self.convolve("stem", laid_out(planes)).relu_()
+        for n in range(self.config.blocks):
+            inner = self.convolve(f"{n}.first", x).relu_()
+            x = self.convolve(f"{n}.second", inner).add_(x).relu_()
+        return x
+
+    def cells(self, x: Tensor) -> Tensor:
+        """Return the logits of the actions that belong to cells."""
+        return cell_logits(self.convolve("policy", self.convolve("cells", x).relu_()), self.config)
 
 
 class FoldedTransformer(Folded):

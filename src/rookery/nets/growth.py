@@ -29,7 +29,7 @@ HEADS = ("value_", "policy_", "extra_")
 """what the names of weights of the heads begin with"""
 POOLED = ("value_fc1.weight", "extra_fc.weight")
 """weights of a tower that read means, then greatest numbers, over all cells"""
-EQUAL = ("inputs", "actions", "planes", "policy_planes", "extra_actions")
+EQUAL = ("inputs", "actions", "planes", "policy_planes", "extra_actions", "pairs")
 POSITIONS = 64
 
 

@@ -6,6 +6,9 @@ weights learned on 9x9 load for 15x15 (`resized`).
 
 Blocks are of the first kind of residual networks, relu(x + bn2(conv2(relu(bn1(conv1(x)))))): every BatchNorm follows a
 convolution and can be folded into it.
+
+Where actions are pairs of neighbouring cells (Domineering), a cell's two planes are the logits of the pair with the
+cell below and of the pair with the cell to its right; those that would leave the board are left out.
 """
 
 from __future__ import annotations
@@ -60,17 +63,30 @@ class Tower(Network):
 
     def forward(self, observations: Tensor) -> Answers:
         """Judge N positions."""
+        logits, scores = self.scored(observations)
+        return logits, scores.tanh()
+
+    def scored(self, observations: Tensor) -> Answers:
+        """Judge N positions; values come before their tanh, for those who teach them."""
         x = observations.view(-1, self.config.planes, self.config.rows, self.config.cols)
         x = self.input_bn(self.input_conv(x)).relu()
         for block in self.blocks:
             x = block(x)
         policy = self.policy_bn(self.policy_conv1(x)).relu()
-        logits = self.policy_conv2(policy).flatten(1)
+        logits = cell_logits(self.policy_conv2(policy), self.config)
         pooled = torch.cat((x.mean((2, 3)), x.amax((2, 3))), 1)
         if self.extra_fc is not None:
             logits = torch.cat((logits, self.extra_fc(pooled)), 1)
-        value = self.value_fc2(self.value_fc1(pooled).relu())
-        return logits, value.squeeze(1).tanh()
+        value: Tensor = self.value_fc2(self.value_fc1(pooled).relu())
+        return logits, value.squeeze(1)
+
+
+def cell_logits(planes: Tensor, config: TowerConfig) -> Tensor:
+    """Bring the logits of cells [N, policy_planes, rows, cols] into the order of actions."""
+    if not config.pairs:
+        return planes.flatten(1)
+    below, beside = planes[:, 0, :-1], planes[:, 1, :, :-1].mT
+    return torch.cat((below.flatten(1), beside.flatten(1)), 1)
 
 
 def resized(network: Network, rows: int, cols: int) -> Tower:

@@ -42,7 +42,16 @@ from rookery.search.dag_graph import (
     new_trail,
     node_of,
 )
-from rookery.search.dag_kernels import LEAF, ROOT, descend, finish, principals, simulate
+from rookery.search.dag_kernels import (
+    LEAF,
+    ROOT,
+    descend,
+    finish,
+    finish_judged,
+    principals,
+    simulate,
+    take_judgement,
+)  # fmt: skip
 from rookery.search.evaluations import playout_plies, promise_unit
 from rookery.search.evaluator import Evaluator
 from rookery.search.threads import new_stop
@@ -93,6 +102,7 @@ def search(
     sharpness: float = 1.0,
     tries: int = 3,
     plies: int | None = None,
+    own_value: bool = False,
     capacity: int = CAPACITY,
 ) -> Analysis:
     """Look ahead from a position and return what was found; same seed and number of simulations, same outcome.
@@ -108,6 +118,8 @@ def search(
     tries         moves drawn at each ply of a playout, of which the one that promises most is played; 1: plain random
     plies         moves after which a playout is judged by the game's evaluation; 0: it is played to the end; None: what
                   the game says, which is 20 in Domineering and 0 in the others
+    own_value     with an evaluator, a move of which nothing is known yet counts as the position's own value, not as a
+                  draw: so a search that is behind does not try all moves before it looks deeper
     capacity      edges the graph can hold; when they are used up the search ends and says so
     """
     if position.over:
@@ -128,6 +140,7 @@ def search(
         sharpness=sharpness,
         tries=tries,
         plies=plies,
+        own_value=own_value,
     )
     running = begin(position, rule, evaluator, whole_number("capacity of a search", capacity, 1, LARGEST))
     run(running, limits, watch or Watch(limits.seconds))
@@ -147,6 +160,7 @@ def rule_of(
     sharpness: float = 1.0,
     tries: int = 3,
     plies: int | None = None,
+    own_value: bool = False,
 ) -> Rule:
     """Put the settings together as the kernels read them; refuse those that make no sense."""
     if not 0.0 <= c < math.inf:
@@ -172,6 +186,7 @@ def rule_of(
         sharpness=float(sharpness) / unit if unit and evaluator is None else 0.0,
         tries=whole_number("tries of a search", tries, 1, LARGEST) if unit else 1,
         plies=whole_number("plies of a playout", plies, 0, LARGEST) or FOREVER,
+        own_value=own_value,
     )
 
 
@@ -260,9 +275,8 @@ def simulate_judged(running: Search) -> int:
             if grown != FINISHED:
                 return int(grown)
             judge(running, node, running.states[LEAF])
-        same_team = trail.teams == trail.teams[graph.seats[node]]
-        trail.sums[:] = np.where(same_team, 1.0, -1.0) * graph.judged[node]
-        went = FINISHED
+        finish_judged(graph, trail, running.rule)
+        return FINISHED
     if went == FINISHED:
         finish(graph, trail, running.rule)
     return went
@@ -278,13 +292,9 @@ def judge(running: Search, node: int, state: np.void) -> None:
     observation = np.empty((1, int(np.prod(game.observations[evaluator.kind]))), np.float32)
     fill_observation(state, kinds.index(evaluator.kind), observation[0])
     logits, values = evaluator(observation)
-    edges = slice(running.graph.first[node], running.graph.first[node] + running.graph.degree[node])
-    chosen = np.asarray(logits, np.float64)[0, running.graph.action[edges]]
-    if not np.isfinite(chosen).all() or not -1.0 <= values[0] <= 1.0:
+    row = np.ascontiguousarray(logits, np.float32)[0]
+    if not take_judgement(running.graph, node, row, float(values[0]), running.rule):
         raise BadInput(f"the evaluator answers with logits or a value ({values[0]}) that are no numbers in [-1, 1]")
-    weights = np.exp(chosen - chosen.max())
-    running.graph.prior[edges] = weights / weights.sum()
-    running.graph.judged[node] = values[0]
 
 
 # ---- what was found ------------------------------------------------------------------------------

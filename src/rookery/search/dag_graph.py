@@ -62,7 +62,8 @@ class Graph(NamedTuple):
     amaf_total: np.ndarray
     """sum of their results"""
     amaf_mean: np.ndarray
-    """their mean, kept because a node's edges are looked at far more often than credited; 0 without samples"""
+    """their mean, kept because a node's edges are looked at far more often than credited; without samples 0, or what
+    the rule says"""
     prior: np.ndarray
 
 
@@ -112,6 +113,8 @@ class Rule(NamedTuple):
     """moves drawn at each ply of a playout, of which the one that promises most is played"""
     plies: int
     """moves after which a playout is judged by the game's evaluation"""
+    own_value: bool
+    """whether a move without samples is taken to be worth what the evaluator says of its node"""
 
 
 # ---- the pools -----------------------------------------------------------------------------------

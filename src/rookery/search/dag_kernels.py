@@ -115,6 +115,40 @@ def descend(graph: Graph, trail: Trail, states: np.ndarray, rule: Rule) -> int:
         node = int(graph.child[edge])
 
 
+# ---- judgements ----------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def take_judgement(graph: Graph, node: int, logits: np.ndarray, value: float, rule: Rule) -> bool:
+    """Give a node that has its edges its value and its moves their priors, from logits [actions]; False: no numbers."""
+    first, last = graph.first[node], graph.first[node] + graph.degree[node]
+    most, sound = -math.inf, -1.0 <= value <= 1.0
+    for edge in range(first, last):
+        logit = float(logits[graph.action[edge]])
+        sound &= math.isfinite(logit)
+        most = max(most, logit)
+    weights, unknown = 0.0, value if rule.own_value else 0.0
+    for edge in range(first, last):
+        weight = math.exp(float(logits[graph.action[edge]]) - most)
+        graph.amaf_mean[edge] = weight  # only until all are known: a power is not computed twice
+        weights += weight
+    for edge in range(first, last):
+        graph.prior[edge] = graph.amaf_mean[edge] / weights
+        graph.amaf_mean[edge] = unknown
+    graph.judged[node] = value
+    return sound
+
+
+@njit(cache=True, nogil=True)
+def finish_judged(graph: Graph, trail: Trail, rule: Rule) -> None:
+    """End a simulation at a leaf that has been judged."""
+    node = trail.nodes[trail.place[DEPTH]]
+    team = trail.teams[graph.seats[node]]
+    for seat in range(trail.sums.shape[0]):
+        trail.sums[seat] = graph.judged[node] if trail.teams[seat] == team else -graph.judged[node]
+    finish(graph, trail, rule)
+
+
 # ---- playouts ------------------------------------------------------------------------------------
 
 

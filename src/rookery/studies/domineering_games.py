@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ Say = Callable[[int, int, str], None]
 """told how many games there are, how many there will be, and a note"""
 
 
+@dataclass
+class Progress:
+    """Whom a maker of games tells how far it is: which share of the games it makes now is there, and a note."""
+
+    tell: Callable[[float, str], None] = lambda share, note: None
+
+
 @dataclass(frozen=True)
 class Recipe:
     """What the games of a phase are made by."""
@@ -50,6 +58,15 @@ class Recipe:
     """all that the games depend on besides; JSON"""
     make: Callable[[int, int], GameRecords]
     """(first, count) -> games first to first + count - 1"""
+    part: int = 0
+    """games of a part, where `make` is called for parts of its own; 0: PART"""
+    whole_parts: bool = False
+    """whether the last part must be as large as the others"""
+    prepare: Callable[[], None] = lambda: None
+    """gets ready, which may take long"""
+    finish: Callable[[], None] = lambda: None
+    """does what is to be done when all games are there; it may be called again then"""
+    progress: Progress = field(default_factory=Progress)
 
     @property
     def about(self) -> dict[str, Any]:
@@ -70,7 +87,10 @@ def alphabeta_recipe(seed: int = 0, threads: int = 1, guidance: Guidance | None 
         found = guided_games(count, seed, first, guided, threads)
         return records_of(found.moves, found.lengths, found.explored)
 
-    return Recipe(1, seed, {"player": "alphabeta", **asdict(guided)}, make)
+    def prepare() -> None:
+        make(0, 1)
+
+    return Recipe(1, seed, {"player": "alphabeta", **asdict(guided)}, make, prepare=prepare)
 
 
 class PhaseFolder:
@@ -99,6 +119,10 @@ def make_games(folder: Path, games: int, recipe: Recipe, say: Say = lambda done,
     A file of fewer games of the same recipe is continued; one of another recipe, or of more games, is refused.
     """
     whole_number("games", games, 1, MOST_GAMES)
+    if recipe.whole_parts and games % recipe.part:
+        raise BadInput(
+            f"games of phase {recipe.phase} come in rounds of {recipe.part}: ask for whole rounds, not {games}"
+        )
     place = PhaseFolder(folder, recipe.phase)
     folder.mkdir(parents=True, exist_ok=True)
     place.lock.take()
@@ -108,6 +132,8 @@ def make_games(folder: Path, games: int, recipe: Recipe, say: Say = lambda done,
         if made is None or len(made) < games:
             fill_parts(place, games, recipe, made, say)
             put_together(place, games, recipe)
+        recipe.progress.tell = lambda share, note: say(games, games, note)
+        recipe.finish()
         shutil.rmtree(place.parts, ignore_errors=True)
     finally:
         place.lock.give_back()
@@ -168,17 +194,24 @@ def fill_parts(place: PhaseFolder, games: int, recipe: Recipe, made: GameRecords
         shutil.rmtree(place.parts, ignore_errors=True)  # parts without a plan are left from a finished phase
         place.parts.mkdir()
         write_whole(place.plan, (json.dumps(recipe.about, indent=1) + "\n").encode())
-    for first in range(0, games, PART):
+    size = recipe.part or PART
+    for first in range(0, games, size):
         say(first, games, "")
-        count = min(PART, games - first)
-        path = place.part(first // PART)
+        count = min(size, games - first)
+        recipe.progress.tell = partial(say_within, say, games, first, count)
+        path = place.part(first // size)
         if path.exists() and len(read_games(path)) >= count:
             continue
         known = made is not None and first + count <= len(made)
         write_games(path, made[first : first + count] if made is not None and known else recipe.make(first, count))
 
 
+def say_within(say: Say, games: int, first: int, count: int, share: float, note: str) -> None:
+    """Say how many games there are while a part of them is made."""
+    say(first + int(share * count), games, note)
+
+
 def put_together(place: PhaseFolder, games: int, recipe: Recipe) -> None:
     """Write the file of all games, and the one beside it."""
-    paths = [place.part(number) for number in range(-(-games // PART))]
+    paths = [place.part(number) for number in range(-(-games // (recipe.part or PART)))]
     write_games(place.file, joined([read_games(path) for path in paths])[:games], recipe.about)
