@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from arena.scripted import command, ends_soon
 from rookery.arena.exports import parse_games
 from rookery.arena.ledger import Ledger
 from rookery.cli import main
@@ -140,12 +141,33 @@ def test_a_full_device_is_told(tmp_path, rookery, match):
 
 @pytest.mark.slow
 @pytest.mark.faults
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+def test_a_match_that_is_told_to_end_takes_its_engine_along(tmp_path, end):
+    pids = tmp_path / "pids"
+    engine = f"uci:{command('bad', 'uci', 0, 'hang', pids)},time=300"
+    told = ["match", engine, "random", "--game", "chess", "--games", "2", "--threads", "1", "--no-store"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rookery", *told], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    limit = time.monotonic() + 120
+    while not (pids.exists() and pids.read_text().endswith("\n")) and time.monotonic() < limit:
+        time.sleep(0.1)
+    time.sleep(1)  # until it is asked for a move
+    process.send_signal(end)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert all(ends_soon(int(pid)) for pid in pids.read_text().split())
+
+
+@pytest.mark.slow
+@pytest.mark.faults
 def test_an_interrupt_stores_what_is_finished(tmp_path, match):
     ledger = tmp_path / "l"
     match(ledger, "--games", "2")  # compiled
-    command = ["match", "random", "random", "--game", SMALL, "--games", "1000000", "--ledger", str(ledger)]
+    told = ["match", "random", "random", "--game", SMALL, "--games", "1000000", "--ledger", str(ledger)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "rookery", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        [sys.executable, "-m", "rookery", *told], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )
     limit = time.monotonic() + 120
     while stored(ledger) < 20 and time.monotonic() < limit:

@@ -29,6 +29,7 @@ AT_A_MOVE = {
     "flood_lines": "it floods|no answer within 0.6 s",
     "flood_blanks": "it floods|no answer within 0.6 s",
     "flood_errors": "no answer within 0.6 s",
+    "blank": "no answer within 0.6 s",
     "nonsense": "it answered 'bestmove like a horse'|it answered 'my move is a secret'",
     "no_move": r"it answered 'bestmove \(none\)'|it answered 'ERROR no move comes to mind'",
     "illegal": "it answered 'bestmove e1e8', move .* is not legal|it answered '0,0', move 'A1' is not legal",

@@ -173,6 +173,17 @@ def test_each_game_of_gomoku_gets_a_file_named_as_the_original_names_it(tmp_path
     assert json.loads((tmp_path / f"{first}.json").read_text())["moves"] == list(games[0].moves)
 
 
+def test_long_names_of_players_are_cut_in_file_names_and_not_in_files(tmp_path):
+    game, games = games_of("gomoku:size=5", games=2)
+    players = ("gomocup:" + "é" * 200, "gomocup:" + "x" * 200)
+    for one in games:
+        object.__setattr__(one, "players", players)
+    assert export_folder(game, games, tmp_path) == 2
+    for path in tmp_path.iterdir():
+        assert f"_gomocup:{'é' * 36}_vs_gomocup:{'x' * 72}" in path.name
+        assert {json.loads(path.read_text())[colour] for colour in ("black", "white")} == set(players)
+
+
 def test_other_games_are_exported_as_all_that_is_known():
     game, games = games_of("texas42", games=2)
     saved = json.loads(exported(game, games, "json"))

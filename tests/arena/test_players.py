@@ -19,7 +19,7 @@ from rookery.arena.tables import gains_from_many
 from rookery.arena.texts import Option, value_text
 from rookery.search import trees
 from rookery.search.tree_settings import URGENCIES, TreeSettings
-from support import CONNECT_FOUR, ROOT
+from support import CONNECT_FOUR, ROOT, random_walk
 
 EXAMPLES = [
     kind.example
@@ -84,6 +84,18 @@ def test_options_reach_the_search_as_limits_and_settings():
 def test_a_player_that_does_not_fit_is_refused(text, spec, complaint):
     with pytest.raises(BadInput, match=complaint):
         make_player(text, load(spec))
+
+
+def test_a_progressive_player_looks_ahead_by_the_number_of_legal_moves():
+    game = load("domineering")
+    walk = [position.copy() for position, action in random_walk(game, 0) if action is not None]
+    player, shallow = (make_player(f"alphabeta:progressive=true{more}", game) for more in ("", ",depth=2"))
+    for depth, (least, most) in enumerate(((90, 100), (35, 60), (10, 34)), start=1):
+        position = next(position for position in walk if least <= len(position.legal()) <= most)
+        assert player.analyse(turn_at(position)).depth == depth
+        assert shallow.analyse(turn_at(position)).depth == min(2, depth)
+    assert player.name == "alphabeta:progressive=true"
+    assert make_player("alphabeta:progressive=false", game).name == "alphabeta"
 
 
 def some_value(option):

@@ -31,6 +31,14 @@ def test_lines_end_in_any_way_and_empty_ones_are_skipped():
     child.end()
 
 
+def test_lines_of_blanks_that_only_text_knows_are_skipped():
+    child = python(r"out(b'one\n\xc2\xa0\n\x1c\n \xe2\x80\xa8 \ntwo\n\xc2\xa0')")
+    assert [child.line(soon()) for _ in range(2)] == ["one", "two"]
+    with pytest.raises(ProcessFailed, match="it has ended with exit status 0"):
+        child.line(soon())
+    child.end()
+
+
 def test_a_line_that_does_not_come_is_not_waited_for():
     child = python("time.sleep(100)")
     begun = time.monotonic()

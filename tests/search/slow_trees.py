@@ -53,6 +53,7 @@ class SlowTree:
         self.position, self.settings, self.evaluator = position.copy(), settings, evaluator
         self.teams = position.game.teams
         self.root: Node | None = None
+        self.gap = np.inf  # the least by which a move was ever preferred to another
 
     # -- one batch of simulations --
 
@@ -111,7 +112,12 @@ class SlowTree:
             total = mean + scale * edge.prior / f32(1 + n)
             return total - f32(1e6) if edge.proof < 0 else total
 
-        return max(node.edges, key=score)  # the first of equals
+        scores = [score(edge) for edge in node.edges]
+        best = scores.index(max(scores))  # the first of equals
+        others = scores[:best] + scores[best + 1 :]
+        if others and np.isfinite(scores[best]):
+            self.gap = min(self.gap, float(scores[best]) - float(max(others)))
+        return node.edges[best]
 
     def urgency(self, node):
         s = self.settings

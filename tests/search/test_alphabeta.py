@@ -313,11 +313,11 @@ def test_ties_are_broken_by_the_seed_among_all_best_moves_alone():
 def test_progressive_depth_goes_by_the_number_of_legal_moves():
     thresholds = np.array(DOMINEERING_DEPTHS)
     assert [depth_for(moves, thresholds) for moves in (240, 90, 89, 35, 34, 1)] == [1, 1, 2, 2, 3, 3]
-    game = load("domineering")
-    for position, action in random_walk(game, 0):
-        if action is not None and len(position.legal()) in (95, 60, 20):
-            analysis = search(position, Limits(), progressive=DOMINEERING_DEPTHS, table_megabytes=1)
-            assert analysis.depth == depth_for(len(position.legal()), thresholds)
+    walk = [position.copy() for position, action in random_walk(load("domineering"), 0) if action is not None]
+    for depth, (least, most) in enumerate(((90, 100), (35, 60), (10, 34)), start=1):
+        position = next(position for position in walk if least <= len(position.legal()) <= most)
+        analysis = search(position, Limits(), progressive=DOMINEERING_DEPTHS, table_megabytes=1)
+        assert analysis.depth == depth
 
 
 def test_the_compiled_choice_is_that_of_the_search():

@@ -472,6 +472,32 @@ def test_a_principal_line_follows_proofs():
         assert values > -1 or copy.payoff(position.mover) == -1
 
 
+def slow_line(trees, e):
+    """The moves from an edge of the first tree on: always the visited one with the best proof, visits, mean, prior."""
+    nodes, edges, moves = trees.arrays.nodes[0], trees.arrays.edges[0], []
+    while True:
+        moves.append(int(edges[e]["action"]))
+        child = nodes[edges[e]["child"]] if edges[e]["child"] >= 0 else None
+        below = range(child["first"], child["first"] + child["count"]) if child is not None else ()
+        visited = [i for i in below if edges[i]["visits"] > 0]
+        if not visited:
+            return tuple(moves)
+        e = max(visited, key=lambda i: tuple(edges[i][name] for name in ("proof", "visits", "mean", "prior")))
+
+
+@pytest.mark.parametrize("prove", [False, True])
+def test_every_principal_line_is_that_of_its_definition(prove):
+    lengths = set()
+    for position in (after(), after(3, 0, 3, 0), after(*WINNING), after(0, 0, 0, 0, 0, 0, 6)):
+        for evaluator in (0, Hashed(position.game)):  # 0: nearly all means and priors are alike
+            trees = searched(position, evaluator, simulations=300, prove=prove)
+            first, count = trees.edges_of(0, 0)
+            lines = [trees.principal(0, e) for e in range(first, first + count)]
+            assert lines == [slow_line(trees, e) for e in range(first, first + count)]
+            lengths |= {len(line) for line in lines}
+    assert {1, 4} <= lengths
+
+
 def test_the_most_visited_move_is_chosen_ties_by_mean_then_prior():
     evaluator = Saying((1, 1, 1, 1, 1, 1, 2))
     trees = Trees(load(CONNECT_FOUR), TreeSettings(simulations=7, policy="weights", urgency="infinite"))

@@ -24,6 +24,7 @@ NUMBERS: dict[str, type] = {
     "version": int, "opening": int, "first_team": int, "score": float, "payoff": float, "seed": int, "number": int,
     "pair": int,
 }  # fmt: skip
+LONGEST_IN_FILE_NAME = 80  # bytes of a player; file names, also while they are written, have 255
 ESCAPES = {"%": "%25", " ": "%20", "\n": "%0A", "\r": "%0D", "\t": "%09"}
 
 
@@ -114,7 +115,12 @@ def gomoku_file_name(saved: dict[str, Any]) -> str:
     """Name the file of a game as the original does."""
     when = re.sub(r"[^0-9T]", "", str(saved["date"])[:19]).replace("T", "_")
     names = (re.sub(r"[\s()\[\]{}/\\]", "", saved[colour]) for colour in ("black", "white"))
-    return f"{when}_{'_vs_'.join(names)}"
+    return f"{when}_{'_vs_'.join(shortened(name) for name in names)}"
+
+
+def shortened(name: str) -> str:
+    """Cut a player's name, which may hold a long command, to what a file system takes twice in one name."""
+    return name.encode()[:LONGEST_IN_FILE_NAME].decode(errors="ignore")
 
 
 def record_json(game: Game, record: GameRecord) -> dict[str, Any]:

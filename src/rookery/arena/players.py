@@ -31,6 +31,9 @@ SIMS = Option("sims", int, 1, 1 << 30, "simulations a move")
 TIME = Option("time", float, 0.001, 86_400, "seconds a move")
 EXPLORATION = Option("c", float, 0, 1_000_000, "weight of the priors")
 EQUIVALENCE = Option("k", float, 0.001, 1e12, "simulations at which a node trusts both kinds of means alike")
+PROGRESSIVE = Option(
+    "progressive", bool, 0, 0, "look 1 ply ahead from 90 legal moves on, 2 from 35 on, 3 below, and no further", False
+)
 GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before it counts as hung", 5)
 START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
 CACHE = Option("cache", int, 0, 1 << 24, "judgements kept for positions that are met again", 0)
@@ -108,11 +111,12 @@ class Kind:
 def searching(name: str, module: str, options: tuple[Option, ...], example: str, summary: str, **more: Any) -> Kind:
     """Describe a kind of players that search."""
     usual, takes, check = more.pop("usual", Limits()), more.pop("takes", ()), more.pop("check", None)
+    settings = more.pop("settings", settings_in)
 
     def make(given: Given, game: Game) -> Player:
         if check:
             check(given)
-        return SearchPlayer(module, limits_in(given), usual, settings_in(given), takes)
+        return SearchPlayer(module, limits_in(given), usual, settings(given), takes)
 
     return Kind(Form(name, options), example, summary, make, looks=True, **more)
 
@@ -127,6 +131,15 @@ def limits_in(given: Given) -> Limits:
 def settings_in(given: Given) -> dict[str, Any]:
     """Read the options that set up a search; what is not given is left to the search."""
     return {name: value for name, value in given.options.items() if name not in LIMITS and name != CACHE.name}
+
+
+def alphabeta_settings(given: Given) -> dict[str, Any]:
+    """Read the options that set up alpha-beta: depths by the number of legal moves are the Domineering study's."""
+    if not given.value(PROGRESSIVE.name):
+        return {}
+    from rookery.search.alphabeta import DOMINEERING_DEPTHS
+
+    return {"progressive": DOMINEERING_DEPTHS}
 
 
 def check_tree(given: Given) -> None:
@@ -208,8 +221,9 @@ ALL_KINDS = (
         looks=True,
     ),
     searching(
-        "alphabeta", "rookery.search.alphabeta", (DEPTH, NODES, TIME), "alphabeta:depth=4",
+        "alphabeta", "rookery.search.alphabeta", (DEPTH, NODES, TIME, PROGRESSIVE), "alphabeta:depth=4",
         "alpha-beta with the game's own evaluation", usual=Limits(depth=4), takes=("lines",),
+        settings=alphabeta_settings,
     ),
     searching(
         "baseline", "rookery.search.gomoku_baseline", (BASELINE_DEPTH,), "baseline:depth=6",

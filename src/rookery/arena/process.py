@@ -36,6 +36,11 @@ class ProcessFailed(Exception):
     """The child cannot be talked to any more; the message says why."""
 
 
+def text_of(line: bytes) -> str:
+    """Return a line as text without the blanks around it, of whatever kind: a no-break space alone is an empty line."""
+    return line.decode(errors="replace").strip()
+
+
 class Child:
     """A running child process."""
 
@@ -55,7 +60,7 @@ class Child:
         self.input, self.output, self.errors = (stream.fileno() for stream in streams if stream)
         for number in (self.input, self.output, self.errors):
             os.set_blocking(number, False)
-        self.lines: deque[bytes] = deque()  # whole lines not handed on yet, at most those of one read
+        self.lines: deque[str] = deque()  # whole lines not handed on yet, at most those of one read
         self.rest = b""
         self.received = 0
         self.last_lines: deque[str] = deque(maxlen=REMEMBERED)
@@ -101,9 +106,8 @@ class Child:
             if left <= 0 and not self.lines:
                 return None
 
-    def remember(self, raw: bytes) -> str:
-        """Keep a line for the case that something goes wrong, and return it as text."""
-        line = raw.decode(errors="replace").strip()
+    def remember(self, line: str) -> str:
+        """Keep a line for the case that something goes wrong, and return it."""
         self.last_lines.append(line[:SHOWN])
         return line
 
@@ -124,20 +128,20 @@ class Child:
             return
         if not data:
             self.open.discard(number)
-            if number == self.output and self.rest.strip():
-                self.lines.append(self.rest)  # the last line of a child that has ended may lack its end
+            if number == self.output and text_of(self.rest):
+                self.lines.append(text_of(self.rest))  # the last line of a child that has ended may lack its end
         elif number == self.errors:
             self.last_errors = (self.last_errors + data)[-ERRORS_KEPT:]
         else:
             self.received += len(data)
             *whole, self.rest = LINE_END.split(self.rest + data)
-            self.lines.extend(line for line in whole if line.strip())
+            self.lines.extend(text for line in whole if (text := text_of(line)))
             self.refuse_floods()
 
     def refuse_floods(self) -> None:
         """Fail when the child writes more than anybody would read."""
         if len(self.rest) > LONGEST_LINE:
-            self.remember(self.rest)
+            self.remember(text_of(self.rest))
             raise ProcessFailed(f"it floods: more than {LONGEST_LINE:,} bytes without the end of a line")
         if self.received > MOST_OUTPUT:
             raise ProcessFailed(f"it floods: more than {MOST_OUTPUT:,} bytes for one answer")

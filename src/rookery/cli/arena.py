@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from rookery.cli.shared import GameArgument, JsonOption, app, print_json
+from rookery.cli.shared import GameArgument, JsonOption, app, ends_are_interrupts, print_json
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def match(
         sprt=Sprt(*sprt, alpha, beta) if sprt else None, threads=cores() if threads is None else threads,
         at_once=at_once, most_plies=plies,
     )  # fmt: skip
-    played = watched_match(game, first, second, settings, ledger, store)
+    with ends_are_interrupts():
+        played = watched_match(game, first, second, settings, ledger, store)
     if as_json:
         print_json(match_json(played))
     else:

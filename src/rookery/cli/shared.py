@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,6 +58,24 @@ def failures_told() -> Iterator[None]:
     except PlayerFailed as failure:
         err.print(f"rookery: {failure}", markup=False, style="red", soft_wrap=True)
         raise typer.Exit(1) from None
+
+
+@contextmanager
+def ends_are_interrupts() -> Iterator[None]:
+    """Let a command that is told to end, or whose terminal goes, end as by an interrupt: engines go with their players.
+
+    They lead process groups of their own, so nobody else would tell them.
+    """
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in ends}
+    kept = [number for number in ends if before[number] is signal.SIG_DFL]  # what nohup has silenced stays silent
+    for number in kept:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number in kept:
+            signal.signal(number, before[number])
 
 
 def print_json(value: Any) -> None:

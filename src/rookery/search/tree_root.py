@@ -305,3 +305,37 @@ def choose(t: Tree) -> int:
     """Choose the move of a finished search and return its edge; one lane is enough."""
     t.tree.chosen = int32(drawn_edge(t) if draws(t) else best_edge(t))
     return int(t.tree.chosen)
+
+
+# ---- what is told --------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def follows(edges: Any, e: int, best: int) -> bool:
+    """Tell whether a visited move comes before another in a line: by its proof, its visits, its mean, its prior."""
+    this, other = edges[e], edges[best]
+    if this.proof != other.proof:
+        return bool(this.proof > other.proof)
+    if this.visits != other.visits:
+        return bool(this.visits > other.visits)
+    if this.mean != other.mean:
+        return bool(this.mean > other.mean)
+    return bool(this.prior > other.prior)
+
+
+@njit(cache=True, nogil=True)
+def principal_line(nodes: Any, edges: Any, e: int, out: Any) -> int:
+    """Write the moves of a tree's line that begins with an edge into `out`; return how many there are.
+
+    A root may have hundreds of moves, each with a line, and a search that is told to stop must tell them at once.
+    """
+    length = 0
+    while e >= 0 and length < out.shape[0]:
+        out[length] = edges[e].action
+        length += 1
+        child, e = edges[e].child, -1
+        if child >= 0:
+            for other in range(nodes[child].first, nodes[child].first + nodes[child].count):
+                if edges[other].visits > 0 and (e < 0 or follows(edges, other, e)):
+                    e = other
+    return length

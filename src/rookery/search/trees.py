@@ -46,7 +46,7 @@ from rookery.search.tree_arrays import (
 )
 from rookery.search.tree_keep import begin, clear, play_on
 from rookery.search.tree_playouts import judge_by_playouts
-from rookery.search.tree_root import choose, improved_policy
+from rookery.search.tree_root import choose, improved_policy, principal_line
 from rookery.search.tree_settings import MOST_SIMULATIONS, TreeSettings
 from rookery.search.tree_walk import back_up, forget, gather, observe_leaves
 
@@ -335,18 +335,9 @@ class Trees:
 
     def principal(self, b: int, e: int) -> tuple[Action, ...]:
         """Return the line that begins with an edge: proven wins first, then the most visited moves."""
-        moves = [int(self.arrays.edges[b, e]["action"])]
-        child = int(self.arrays.edges[b, e]["child"])
-        while child >= 0 and len(moves) < self.game.longest:
-            first, count = self.edges_of(b, child)
-            edges = self.arrays.edges[b, first : first + count]
-            if count == 0 or edges["visits"].max() == 0:
-                break
-            proofs = np.where(edges["visits"] > 0, edges["proof"], -2)  # a move not looked at comes last
-            e = first + int(np.lexsort((-edges["prior"], -edges["mean"], -edges["visits"], -proofs))[0])
-            moves.append(int(self.arrays.edges[b, e]["action"]))
-            child = int(self.arrays.edges[b, e]["child"])
-        return tuple(moves)
+        moves = np.empty(max(1, self.game.longest), np.int64)
+        count = principal_line(self.arrays.nodes[b], self.arrays.edges[b], e, moves)
+        return tuple(moves[:count].tolist())
 
     def line(self, b: int, e: int) -> Line:
         """Describe one move of a root."""

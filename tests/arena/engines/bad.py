@@ -53,6 +53,10 @@ def flood_errors() -> None:
         os.write(2, b"la la la\n" * 500)
 
 
+def blank() -> None:
+    os.write(1, b"\xc2\xa0\n\x1c\n")  # blanks of text that are none of bytes
+
+
 def nonsense() -> None:
     say("bestmove like a horse" if protocol == "uci" else "my move is a secret")
 
