@@ -1,0 +1,122 @@
+"""Attention over the squares of a board and the board's own token, in two parts.
+
+Kernels for attention go through queries and keys in tiles of 128. A board of 16 x 16 has 256 squares, two tiles; its own
+token makes 257, three tiles, of which the last is all but empty: nine pairs of tiles instead of four. So the squares
+are given to the kernel alone, and the board's token is added to what comes out:
+
+    the board as a key      each square's sum over 256 keys, e^lse, grows by e^score; what it mixes is weighed anew
+    the board as a query    one row of scores for each head
+
+Backwards the kernel is told the sums over all keys. Then its gradients for the squares' keys are those of the whole,
+and only what comes through the board's token is added. A compiler makes few kernels of these additions; without one
+they cost more than they save.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Ends = tuple[Any, ...]
+"""what the kernel wants back when it goes backwards"""
+
+
+def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Return what every token mixes; all are [N, heads, T, head_width], the board's token the last."""
+    mixed: Tensor = InTwoParts.apply(queries, keys, values)
+    return mixed
+
+
+def squares_forward(queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Ends]:
+    """Mix values by the kernel; return also the logarithm of each query's sum [N, heads, T]."""
+    if queries.device.type == "cuda":
+        mixed, sums, *ends = torch.ops.aten._scaled_dot_product_flash_attention(queries, keys, values)
+        return mixed, sums, tuple(ends[:6])
+    mixed, sums = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(queries, keys, values)
+    return mixed, sums, ()
+
+
+def squares_backward(
+    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, ends: Ends
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients for queries, keys and values, with sums and mixtures of a whole that these are part of."""
+    found: tuple[Tensor, Tensor, Tensor]
+    if queries.device.type == "cuda":
+        cumulated_q, cumulated_k, most_q, most_k, random, unused = ends
+        found = torch.ops.aten._scaled_dot_product_flash_attention_backward(
+            gradient, queries, keys, values, mixed, sums, cumulated_q, cumulated_k, most_q, most_k, 0.0, False, random,
+            unused,
+        )  # fmt: skip
+    else:
+        found = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
+            gradient, queries, keys, values, mixed, sums, 0.0, False
+        )
+    return found
+
+
+def products(first: Tensor, second: Tensor) -> Tensor:
+    """Return the products of vectors in single precision or better, over the last axis."""
+    wide = torch.promote_types(first.dtype, torch.float32)
+    return (first.to(wide) * second.to(wide)).sum(-1)
+
+
+def behind(squares: Tensor, board: Tensor) -> Tensor:
+    """Put the board's token behind the squares; in memory heads lie beside one another, as the next product wants."""
+    return torch.cat((squares.transpose(1, 2), board.transpose(1, 2)), 1).transpose(1, 2)
+
+
+class InTwoParts(torch.autograd.Function):
+    """Attention whose gradients are written out."""
+
+    @staticmethod
+    def forward(ctx: Any, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Mix values."""
+        scale = queries.shape[-1] ** -0.5
+        ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
+        mixed, sums, ends = squares_forward(queries[ours], keys[ours], values[ours])
+        score = products(queries[ours], keys[board]) * scale
+        total = torch.logaddexp(sums, score)
+        share = (score - total).exp()[..., None]
+        squares = (mixed * (sums - total).exp()[..., None] + values[board] * share).to(queries.dtype)
+        pattern = (products(queries[board], keys) * scale).softmax(-1)
+        own = (pattern[..., None] * values).sum(2, keepdim=True).to(queries.dtype)
+        out = behind(squares, own)
+        ctx.ends = tuple(end for end in ends if not isinstance(end, Tensor))
+        ctx.places = tuple(isinstance(end, Tensor) for end in ends)
+        kept = [end for end in ends if isinstance(end, Tensor)]
+        ctx.save_for_backward(queries, keys, values, out, total, *kept)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+        """Return the gradients for queries, keys and values."""
+        queries, keys, values, out, total, *kept = ctx.saved_tensors
+        tensors, others = iter(kept), iter(ctx.ends)
+        ends = tuple(next(tensors) if is_tensor else next(others) for is_tensor in ctx.places)
+        scale, dtype = queries.shape[-1] ** -0.5, queries.dtype
+        ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
+        to_queries, to_keys, to_values = squares_backward(
+            gradient[ours], queries[ours], keys[ours], values[ours], out[ours], total, ends
+        )
+        whole = products(gradient, out)
+        share = (products(queries[ours], keys[board]) * scale - total).exp()
+        slope = share * (products(gradient[ours], values[board]) - whole[ours]) * scale
+        pattern = (products(queries[board], keys) * scale).softmax(-1)
+        own = pattern * (products(gradient[board], values) - whole[board]) * scale
+        from_keys, from_values = own[..., None] * queries[board], pattern[..., None] * gradient[board]
+        return (
+            behind(
+                (to_queries + slope[..., None] * keys[board]).to(dtype),
+                (own[..., None] * keys).sum(2, keepdim=True).to(dtype),
+            ),
+            behind(
+                (to_keys + from_keys[ours]).to(dtype),
+                ((slope[..., None] * queries[ours]).sum(2, keepdim=True) + from_keys[board]).to(dtype),
+            ),
+            behind(
+                (to_values + from_values[ours]).to(dtype),
+                ((share[..., None] * gradient[ours]).sum(2, keepdim=True) + from_values[board]).to(dtype),
+            ),
+        )
