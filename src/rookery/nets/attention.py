@@ -1,8 +1,8 @@
 """Attention over the squares of a board and the board's own token, in two parts.
 
-Kernels for attention go through queries and keys in tiles of 128. A board of 16 x 16 has 256 squares, two tiles; its own
-token makes 257, three tiles, of which the last is all but empty: nine pairs of tiles instead of four. So the squares
-are given to the kernel alone, and the board's token is added to what comes out:
+Kernels for attention go through queries and keys in tiles of 128. A board of 16 x 16 has 256 squares, two tiles; its
+own token makes 257, three tiles, of which the last is all but empty: nine pairs of tiles instead of four. So the
+squares are given to the kernel alone, and the board's token is added to what comes out:
 
     the board as a key      each square's sum over 256 keys, e^lse, grows by e^score; what it mixes is weighed anew
     the board as a query    one row of scores for each head
@@ -90,7 +90,7 @@ class InTwoParts(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # type: ignore[override]
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the gradients for queries, keys and values."""
         queries, keys, values, out, total, *kept = ctx.saved_tensors
         tensors, others = iter(kept), iter(ctx.ends)

@@ -114,7 +114,8 @@ class RunSettings:
     valid_positions: int = 16_384
     """on which the figures of validation are found; the same for all runs"""
     probe_positions: int = 20_000
-    probe_read: str = "cls"
+    probe_reads: tuple[str, ...] = ("cls",)
+    """what probes read of a layer: the board's token, the mean of all, all"""
 
     def __post_init__(self) -> None:
         one_of("condition", self.condition, tuple(CONDITIONS))
@@ -134,7 +135,10 @@ class RunSettings:
             number(name, getattr(self, name), 0, 1e6)
         number("sector_unit", self.sector_unit, 1e-6, 1e6)
         one_of("precision", self.precision, PRECISIONS)
-        one_of("probe_read", self.probe_read, READS)
+        if not isinstance(self.probe_reads, tuple) or not self.probe_reads:
+            raise BadInput(f"probe_reads must be some of {', '.join(READS)}, not {self.probe_reads!r}")
+        for read in self.probe_reads:
+            one_of("probe_reads", read, READS)
 
     @property
     def plan(self) -> Condition:
@@ -168,7 +172,7 @@ class RunSettings:
         return {
             name: value.model_dump(mode="json") if isinstance(value, TransformerConfig) else value
             for name, value in values.items()
-        }
+        } | {"probe_reads": list(self.probe_reads)}
 
 
 @dataclass(frozen=True)
@@ -194,9 +198,9 @@ PRESETS = {
         {"auxiliary": False, "policy_weight": 0.2, "sector_weight": 0.8, "sector_unit": 10.0},
     ),
     "quick": Preset(
-        "tiny, for two cores", TINY, TINY.model_copy(update={"heads": 4, "layers": 4, "mlp": 96}), 200, 300,
+        "tiny, for two cores", TINY, TINY.model_copy(update={"heads": 4, "layers": 3, "mlp": 96}), 200, 300,
         SEEDS[:2],
-        {"batch": 32, "every": 50, "learning_rate": 3e-3, "valid_positions": 512, "probe_positions": 2000},
+        {"batch": 16, "every": 100, "learning_rate": 3e-3, "valid_positions": 512, "probe_positions": 1000},
     ),
 }  # fmt: skip
 
