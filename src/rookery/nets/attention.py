@@ -25,7 +25,7 @@ Ends = tuple[Any, ...]
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """Return what every token mixes; all are [N, heads, T, head_width], the board's token the last."""
-    mixed: Tensor = InTwoParts.apply(queries, keys, values)
+    mixed: Tensor = InTwoParts.apply(queries, keys, values)  # type: ignore[no-untyped-call]
     return mixed
 
 

@@ -200,7 +200,7 @@ PRESETS = {
     "quick": Preset(
         "tiny, for two cores", TINY, TINY.model_copy(update={"heads": 4, "layers": 3, "mlp": 96}), 200, 300,
         SEEDS[:2],
-        {"batch": 16, "every": 100, "learning_rate": 3e-3, "valid_positions": 512, "probe_positions": 1000},
+        {"batch": 16, "every": 50, "learning_rate": 3e-3, "valid_positions": 256, "probe_positions": 600},
     ),
 }  # fmt: skip
 
@@ -245,13 +245,12 @@ def chosen_runs(preset: str, runs: Sequence[RunSettings], patterns: Sequence[str
 
     A condition without seed means the preset's protocol; patterns are looked for among all runs.
     """
-    usual = main_runs(runs, preset)
     if not patterns:
-        return usual
+        return main_runs(runs, preset)
     chosen = set()
     for pattern in patterns:
-        fitting = {run.name for run in runs if fnmatchcase(run.name, pattern)}
-        fitting |= {f.name for f in runs if f.name.rpartition("-s")[0] in (pattern, protocol_name(pattern, preset))}
+        meant = protocol_name(pattern, preset)
+        fitting = {run.name for run in runs if run.name.rpartition("-s")[0] == meant or fnmatchcase(run.name, pattern)}
         if not fitting:
             raise BadInput(f"the study has no run {pattern!r}; it has {', '.join(run.name for run in runs)}")
         chosen |= fitting
