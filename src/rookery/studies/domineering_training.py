@@ -297,6 +297,7 @@ class Trainer:
         self.note = why_not_compiled(self.device.type)
         if self.note:
             return
+        torch.compiler.reset()  # networks of earlier runs; too many in one process would end compiling
         mode = "max-autotune-no-cudagraphs" if self.speed.tune else None
         self.judge = torch.compile(self.judged, fullgraph=True, dynamic=False, mode=mode)
         kept = [tensor.clone() for tensor in self.changed()]
