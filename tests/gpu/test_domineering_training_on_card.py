@@ -59,10 +59,11 @@ def test_capturing_changes_nothing():
     assert trainers[0].read() == pytest.approx(trainers[1].read(), rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.parametrize("kernel", ["flash", "cudnn"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_two_parts_mix_as_one_on_a_card(dtype):
+def test_two_parts_mix_as_one_on_a_card(dtype, kernel):
     def on_card(mix):
-        return lambda *tensors: mix(*(tensor.cuda() for tensor in tensors)).cpu()
+        return lambda *tensors: mix(*(tensor.cuda() for tensor in tensors), kernel).cpu()
 
     plain = torch.nn.functional.scaled_dot_product_attention
     for mine, wanted in zip(

@@ -50,13 +50,17 @@ VARIANTS = {
     "two-parts-all": Variant("bf16-all", Speed(compile=True, attention="two-parts")),
     "two-parts-fp16": Variant("fp16", Speed(compile=True, attention="two-parts")),
     "two-parts-fp16-all": Variant("fp16-all", Speed(compile=True, attention="two-parts")),
+    "two-parts-cudnn": Variant("bf16", Speed(compile=True, attention="two-parts-cudnn")),
     "flash": Variant("bf16", Speed(compile=True, attention="flash")),
     "cudnn": Variant("bf16", Speed(compile=True, attention="cudnn")),
     "efficient": Variant("bf16", Speed(compile=True, attention="efficient")),
     "tuned": Variant("bf16-all", Speed(compile=True, tune=True, attention="two-parts")),
     "fp32": Variant("fp32", Speed()),
 }
-USUAL = {"cpu": ("fp32",), "cuda": ("eager", "compiled", "cudnn", "two-parts", "two-parts-all", "two-parts-fp16-all")}
+USUAL = {
+    "cpu": ("fp32",),
+    "cuda": ("eager", "compiled", "cudnn", "two-parts", "two-parts-cudnn", "two-parts-all", "two-parts-fp16-all"),
+}
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def train_runs(
     ] = None,
     phases: Annotated[str | None, Option(metavar="PHASE,...", help="games to learn from; all that are there")] = None,
     attention: Annotated[
-        str | None, Option(help="kernel on a card: two-parts, flash, cudnn, efficient or auto")
+        str | None, Option(help="kernel on a card: two-parts, two-parts-cudnn, flash, cudnn, efficient or auto")
     ] = None,
     compiled: Annotated[
         bool | None, Option("--compile/--no-compile", help="compile networks; on a card done unless told otherwise")

@@ -23,36 +23,45 @@ Ends = tuple[Any, ...]
 """what the kernel wants back when it goes backwards"""
 
 
-def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Return what every token mixes; all are [N, heads, T, head_width], the board's token the last."""
-    mixed: Tensor = InTwoParts.apply(queries, keys, values)  # type: ignore[no-untyped-call]
+def attend(queries: Tensor, keys: Tensor, values: Tensor, kernel: str = "flash") -> Tensor:
+    """Return what every token mixes; all are [N, heads, T, head_width], the board's token the last.
+
+    kernel  `flash` or `cudnn`: which one a card is given the squares by
+    """
+    mixed: Tensor = InTwoParts.apply(queries, keys, values, kernel)  # type: ignore[no-untyped-call]
     return mixed
 
 
-def squares_forward(queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Ends]:
+def squares_forward(queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> tuple[Tensor, Tensor, Ends]:
     """Mix values by the kernel; return also the logarithm of each query's sum [N, heads, T]."""
-    if queries.device.type == "cuda":
-        mixed, sums, *ends = torch.ops.aten._scaled_dot_product_flash_attention(queries, keys, values)
-        return mixed, sums, tuple(ends[:6])
-    mixed, sums = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(queries, keys, values)
-    return mixed, sums, ()
+    aten = torch.ops.aten
+    if queries.device.type != "cuda":
+        mixed, sums = aten._scaled_dot_product_flash_attention_for_cpu(queries, keys, values)
+        return mixed, sums, ()
+    if kernel == "cudnn":
+        mixed, sums, *ends = aten._scaled_dot_product_cudnn_attention(queries, keys, values, None, True)
+        return mixed, sums.squeeze(-1), tuple(ends[:6])
+    mixed, sums, *ends = aten._scaled_dot_product_flash_attention(queries, keys, values)
+    return mixed, sums, tuple(ends[:6])
 
 
 def squares_backward(
-    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, ends: Ends
-) -> tuple[Tensor, Tensor, Tensor]:
+    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, ends: Ends,
+    kernel: str,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the gradients for queries, keys and values, with sums and mixtures of a whole that these are part of."""
     found: tuple[Tensor, Tensor, Tensor]
-    if queries.device.type == "cuda":
-        cumulated_q, cumulated_k, most_q, most_k, random, unused = ends
-        found = torch.ops.aten._scaled_dot_product_flash_attention_backward(
-            gradient, queries, keys, values, mixed, sums, cumulated_q, cumulated_k, most_q, most_k, 0.0, False, random,
-            unused,
-        )  # fmt: skip
-    else:
-        found = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
-            gradient, queries, keys, values, mixed, sums, 0.0, False
+    aten, given = torch.ops.aten, (gradient, queries, keys, values, mixed)
+    if queries.device.type != "cuda":
+        found = aten._scaled_dot_product_flash_attention_for_cpu_backward(*given, sums, 0.0, False)
+    elif kernel == "cudnn":
+        *lengths, seed, offset = ends
+        found = aten._scaled_dot_product_cudnn_attention_backward(
+            *given, sums[..., None], seed, offset, None, *lengths, 0.0, False
         )
+    else:
+        *lengths, seed, offset = ends
+        found = aten._scaled_dot_product_flash_attention_backward(*given, sums, *lengths, 0.0, False, seed, offset)
     return found
 
 
@@ -71,11 +80,11 @@ class InTwoParts(torch.autograd.Function):
     """Attention whose gradients are written out."""
 
     @staticmethod
-    def forward(ctx: Any, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    def forward(ctx: Any, queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> Tensor:
         """Mix values."""
         scale = queries.shape[-1] ** -0.5
         ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
-        mixed, sums, ends = squares_forward(queries[ours], keys[ours], values[ours])
+        mixed, sums, ends = squares_forward(queries[ours], keys[ours], values[ours], kernel)
         score = products(queries[ours], keys[board]) * scale
         total = torch.logaddexp(sums, score)
         share = (score - total).exp()[..., None]
@@ -83,6 +92,7 @@ class InTwoParts(torch.autograd.Function):
         pattern = (products(queries[board], keys) * scale).softmax(-1)
         own = (pattern[..., None] * values).sum(2, keepdim=True).to(queries.dtype)
         out = behind(squares, own)
+        ctx.kernel = kernel
         ctx.ends = tuple(end for end in ends if not isinstance(end, Tensor))
         ctx.places = tuple(isinstance(end, Tensor) for end in ends)
         kept = [end for end in ends if isinstance(end, Tensor)]
@@ -90,7 +100,7 @@ class InTwoParts(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         """Return the gradients for queries, keys and values."""
         queries, keys, values, out, total, *kept = ctx.saved_tensors
         tensors, others = iter(kept), iter(ctx.ends)
@@ -98,7 +108,7 @@ class InTwoParts(torch.autograd.Function):
         scale, dtype = queries.shape[-1] ** -0.5, queries.dtype
         ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
         to_queries, to_keys, to_values = squares_backward(
-            gradient[ours], queries[ours], keys[ours], values[ours], out[ours], total, ends
+            gradient[ours], queries[ours], keys[ours], values[ours], out[ours], total, ends, ctx.kernel
         )
         whole = products(gradient, out)
         share = (products(queries[ours], keys[board]) * scale - total).exp()
@@ -119,4 +129,5 @@ class InTwoParts(torch.autograd.Function):
                 (to_values + from_values[ours]).to(dtype),
                 ((share[..., None] * gradient[ours]).sum(2, keepdim=True) + from_values[board]).to(dtype),
             ),
+            None,
         )

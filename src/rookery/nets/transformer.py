@@ -57,9 +57,9 @@ SILENT = Tap()
 class Attention(nn.Module):
     """Heads that look from every token at every token."""
 
-    in_two_parts = False
-    """whether the board's token goes beside the kernel (`attention.py`): the same numbers but for rounding, and on a
-    card, compiled, sooner"""
+    in_two_parts = ""
+    """the kernel beside which the board's token goes (`attention.py`), if one is named: the same numbers but for
+    rounding, and on a card, compiled, sooner"""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -77,10 +77,15 @@ class Attention(nn.Module):
             scores = queries @ keys.transpose(-2, -1) * queries.shape[-1] ** -0.5
             mixed = tap(f"{place}.pattern", scores.softmax(-1)) @ values
         else:
-            mix = attend if self.in_two_parts else functional.scaled_dot_product_attention
-            mixed = mix(queries, keys, values)
+            mixed = self.mixed(queries, keys, values)
         mixed = tap(f"{place}.mixed", mixed)
         return mixed.transpose(1, 2).flatten(2) @ self.W_O.flatten(0, 1)
+
+    def mixed(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Return the values, weighted by the pattern, which is not made."""
+        if self.in_two_parts:
+            return attend(queries, keys, values, self.in_two_parts)
+        return functional.scaled_dot_product_attention(queries, keys, values)
 
 
 def fresh_heads(config: TransformerConfig) -> nn.Parameter:

@@ -39,7 +39,8 @@ from rookery.nets.transformer import Heads, Layer, Transformer, masked
 from rookery.studies.domineering_batches import Batch, Order, Positions
 from rookery.studies.domineering_plan import RunSettings
 
-ATTENTIONS = ("auto", "flash", "cudnn", "efficient", "two-parts")
+ATTENTIONS = ("auto", "flash", "cudnn", "efficient", "two-parts", "two-parts-cudnn")
+IN_TWO_PARTS = {"two-parts": "flash", "two-parts-cudnn": "cudnn"}
 WARMING = 2  # blocks before capturing, whose effect is undone
 FIRST_SCALE, SCALE_GROWTH, SCALE_BACKOFF, GROWTH_STEPS = 65536.0, 2.0, 0.5, 2000
 
@@ -85,7 +86,7 @@ class Speed:
     tune: bool = False
     """whether it also tries kernels for products; takes minutes"""
     attention: str = "auto"
-    """which kernel; `two-parts` is flash over the squares alone (nets/attention.py)"""
+    """which kernel; `two-parts` is flash over the squares alone (nets/attention.py), with `-cudnn` the one of cuDNN"""
     graph: bool = True
     """whether a card is given whole blocks"""
 
@@ -141,11 +142,12 @@ def computing(network: Transformer, precision: str, attention: str = "auto") -> 
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     device, half = next(network.parameters()).device, half_type(precision)
-    apart = attention == "two-parts" and (half is not None or device.type == "cpu")  # cards have it in half precision
+    known = half is not None or device.type == "cpu"  # cards have these kernels in half precision alone
+    parts = IN_TWO_PARTS.get(attention, "") if known else ""
     kernels = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}
     chosen = getattr(SDPBackend, kernels[attention]) if attention in kernels else None
     mixed = half is not None and not precision.endswith("-all")
-    set_two_parts(network, apart)
+    set_two_parts(network, parts)
     try:
         with (
             sdpa_kernel(chosen) if chosen is not None else nullcontext(),
@@ -153,14 +155,14 @@ def computing(network: Transformer, precision: str, attention: str = "auto") -> 
         ):
             yield
     finally:
-        set_two_parts(network, False)
+        set_two_parts(network, "")
 
 
-def set_two_parts(network: Transformer, apart: bool) -> None:
-    """Say whether attention goes in two parts."""
+def set_two_parts(network: Transformer, kernel: str) -> None:
+    """Say beside which kernel the board's token goes; empty: it goes with the squares."""
     for layer in network.layers:
         assert isinstance(layer, Layer)
-        layer.attn.in_two_parts = apart
+        layer.attn.in_two_parts = kernel
 
 
 def why_not_compiled(device: str) -> str:
