@@ -57,7 +57,7 @@ def squares_backward(
     elif kernel == "cudnn":
         *lengths, seed, offset = ends
         found = aten._scaled_dot_product_cudnn_attention_backward(
-            *given, sums[..., None], seed, offset, None, *lengths, 0.0, False
+            *given, sums.unsqueeze(-1), seed, offset, None, *lengths, 0.0, False
         )
     else:
         *lengths, seed, offset = ends
