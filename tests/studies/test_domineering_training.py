@@ -11,17 +11,9 @@ from torch import nn
 from rookery.nets.transformer import Heads, Transformer
 from rookery.studies import domineering_training
 from rookery.studies.domineering_batches import Batch, GameTable, Order, Positions
+from rookery.studies.domineering_losses import Figures, Weights, figures, learning_rate
 from rookery.studies.domineering_plan import RunSettings
-from rookery.studies.domineering_training import (
-    Figures,
-    Speed,
-    Trainer,
-    Weights,
-    computing,
-    figures,
-    learning_rate,
-    validated,
-)  # fmt: skip
+from rookery.studies.domineering_training import Speed, Trainer, computing, validated
 from studies.domineering_samples import some_records
 from studies.domineering_tiny import network_of, tiny
 

@@ -59,7 +59,7 @@ VARIANTS = {
 }
 USUAL = {
     "cpu": ("fp32",),
-    "cuda": ("eager", "compiled", "cudnn", "two-parts", "two-parts-cudnn", "two-parts-all", "two-parts-fp16-all"),
+    "cuda": ("two-parts-all", "two-parts", "compiled", "two-parts-cudnn", "two-parts-fp16-all", "eager"),
 }
 
 
@@ -126,21 +126,24 @@ def bench_variant(network: str, name: str, positions: Positions, batch: int, rou
     """Measure one network trained in one way."""
     device, config, variant = positions.table.device.type, NETWORKS[network], VARIANTS[name]
     speed = variant.speed if device == "cuda" else replace(variant.speed, block=1)
-    settings = RunSettings("large", SEED, config, steps=10_000_000, batch=batch, precision=variant.precision)
+    settings = RunSettings("large", SEED, config, steps * (rounds + 1), batch=batch, precision=variant.precision)
+    torch.compiler.reset()  # every variant pays for itself
     if device == "cuda":
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats()
     fresh = build(config, SEED)
     assert isinstance(fresh, Transformer)
-    trainer, clock = Trainer(fresh, replace(settings, steps=steps * (rounds + 2)), positions, speed), clock_of(device)
-    prepared = timed(lambda: trainer.train(steps), clock)
+    trainer, clock = Trainer(fresh, settings, positions, speed), clock_of(device)
+    prepared = timed(trainer.prepare, clock)
+    trainer.train(steps)
     spent = [timed(lambda: trainer.train(steps), clock) for _ in range(rounds)]
     memory = torch.cuda.max_memory_reserved() / 1e9 if device == "cuda" else 0.0
     speeds = [steps / seconds for seconds in spent]
     alone = bench_alone(trainer, rounds, steps)
+    trainer.close()
     return Row(
         network, name, statistics.median(speeds), min(speeds), max(speeds), alone,
-        step_products(config, batch) * statistics.median(speeds) / 1e12, memory, prepared - statistics.median(spent),
+        step_products(config, batch) * statistics.median(speeds) / 1e12, memory, prepared,
         trainer.note,
     )  # fmt: skip
 

@@ -120,6 +120,9 @@ def train_runs(
     compiled: Annotated[
         bool | None, Option("--compile/--no-compile", help="compile networks; on a card done unless told otherwise")
     ] = None,
+    tune: Annotated[
+        bool, Option("--tune", help="let the compiler also try kernels for products, which takes minutes")
+    ] = False,
 ) -> None:
     """Train the networks of the study, small ones before the large ones that embed them.
 
@@ -141,7 +144,7 @@ def train_runs(
     wanted = [Run(folder, settings) for settings in chosen_runs(preset, planned, listed(runs))]
     until = time.monotonic() + seconds if seconds is not None else float("inf")
     data = load_data(folder, phase_numbers(phases), device.value)
-    speed = chosen_speed(device.value, attention, compiled)
+    speed = chosen_speed(device.value, attention, compiled, tune)
     for number, run in enumerate(wanted, start=1):
         if not trained(run, f"{number} of {len(wanted)}", data, speed, until):
             told(f"stopped after {seconds:g} s in {run.settings.name}; the same command goes on")
@@ -164,7 +167,7 @@ def phase_numbers(text: str | None) -> list[int]:
     return [int(word) for word in listed(text)]
 
 
-def chosen_speed(device: str, attention: str | None, compiled: bool | None) -> Speed:
+def chosen_speed(device: str, attention: str | None, compiled: bool | None, tune: bool) -> Speed:
     """Return how steps are made on a device, with what a person wants otherwise."""
     from dataclasses import replace
 
@@ -175,6 +178,7 @@ def chosen_speed(device: str, attention: str | None, compiled: bool | None) -> S
         best,
         attention=best.attention if attention is None else attention,
         compile=best.compile if compiled is None else compiled,
+        tune=tune,
     )
 
 

@@ -198,7 +198,7 @@ PRESETS = {
         {"auxiliary": False, "policy_weight": 0.2, "sector_weight": 0.8, "sector_unit": 10.0},
     ),
     "quick": Preset(
-        "tiny, for two cores", TINY, TINY.model_copy(update={"heads": 4, "layers": 3, "mlp": 96}), 200, 300,
+        "tiny, for two cores", TINY, TINY.model_copy(update={"heads": 4, "layers": 3, "mlp": 96}), 150, 200,
         SEEDS[:2],
         {"batch": 16, "every": 50, "learning_rate": 3e-3, "valid_positions": 256, "probe_positions": 600},
     ),

@@ -201,7 +201,11 @@ class Run:
             sweep(self.folder)
             first = beginning(self.study, self.settings)
             self.write_settings(first, data)
-            return Training(self, first, data, speed).go_on(say, until)
+            training = Training(self, first, data, speed)
+            try:
+                return training.go_on(say, until)
+            finally:
+                training.trainer.close()
         finally:
             self.lock.give_back()
 
@@ -327,6 +331,8 @@ class Training:
         run.load(trainer)
         if trainer.step == 0:
             self.take_note()
+        say(trainer.step, steps, "preparing")
+        trainer.prepare()
         run.saved_at = time.monotonic()
         while trainer.step < steps:
             every = self.settings.every

@@ -1,11 +1,4 @@
-"""Training in the Domineering study: what a network is taught, and steps as fast as a card makes them.
-
-    value     binary cross entropy of Vertical's chances against whether he won
-    policy    cross entropy of the legal moves' chances against the move played
-    sectors   mean squared error of what is said of each sector
-    loss      value + policy_weight * policy + sector_weight * sectors, the last only where sectors are taught
-
-A head that is not taught gets no gradient and keeps its weights.
+"""Training in the Domineering study: steps as fast as a card makes them.
 
 Steps are numbered from 0; batch and learning rate follow from the number, so that nothing random has to be saved. The
 batches of a block of steps are built at once. On a card a whole block, from the numbers of its positions to the last
@@ -21,58 +14,28 @@ on the device.
 from __future__ import annotations
 
 import copy
+import gc
 import importlib.util
-import math
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from rookery.games.options import one_of, whole_number
-from rookery.nets.transformer import Heads, Layer, Transformer, masked
+from rookery.nets.transformer import Layer, Transformer
 from rookery.studies.domineering_batches import Batch, Order, Positions
+from rookery.studies.domineering_losses import Figures, Weights, figures, learning_rate, taught
 from rookery.studies.domineering_plan import RunSettings
 
 ATTENTIONS = ("auto", "flash", "cudnn", "efficient", "two-parts", "two-parts-cudnn")
 IN_TWO_PARTS = {"two-parts": "flash", "two-parts-cudnn": "cudnn"}
 WARMING = 2  # blocks before capturing, whose effect is undone
 FIRST_SCALE, SCALE_GROWTH, SCALE_BACKOFF, GROWTH_STEPS = 65536.0, 2.0, 0.5, 2000
-
-
-class Figures(NamedTuple):
-    """What is reported of positions: means, each a number on the device."""
-
-    loss: Tensor
-    value: Tensor
-    policy: Tensor
-    sectors: Tensor
-    policy_accuracy: Tensor
-    """share of positions in which the likeliest legal move was played"""
-    value_accuracy: Tensor
-    """share of positions whose winner is the likelier one"""
-
-
-@dataclass(frozen=True)
-class Weights:
-    """What counts how much in the loss."""
-
-    policy: float = 1.0
-    sectors: float = 0.25
-    """0: sectors are not taught"""
-    unit: float = 1.0
-    """sectors are divided by this"""
-
-    @classmethod
-    def of(cls, settings: RunSettings) -> Weights:
-        """Return the weights of a run."""
-        sectors = settings.sector_weight if settings.teaches_sectors else 0.0
-        return cls(settings.policy_weight, sectors, settings.sector_unit)
 
 
 @dataclass(frozen=True)
@@ -98,34 +61,6 @@ class Speed:
     def best(cls, device: str) -> Speed:
         """Return what suits a device."""
         return cls(compile=True, attention="two-parts") if device == "cuda" else cls(block=1)
-
-
-# ---- what is taught ------------------------------------------------------------------------------
-
-
-def wide(x: Tensor) -> Tensor:
-    """Return numbers in single precision or better."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
-def figures(found: Heads, batch: Batch, weights: Weights) -> Figures:
-    """Compare answers with what is taught; losses are computed in single precision, whatever the answers are in."""
-    logits, chances = masked(found.policy, batch.legal), wide(found.vertical_win_logit)
-    value = functional.binary_cross_entropy_with_logits(chances, batch.value.to(chances.dtype))
-    policy = functional.cross_entropy(logits, batch.policy)
-    said = wide(found.sectors if weights.sectors > 0 else found.sectors.detach())
-    sectors = functional.mse_loss(said, batch.sectors.to(said.dtype) / weights.unit)
-    loss = value + weights.policy * policy
-    if weights.sectors > 0:
-        loss = loss + weights.sectors * sectors
-    right_moves = (logits.argmax(1) == batch.policy).to(loss.dtype).mean()
-    right_winners = ((chances > 0) == (batch.value > 0.5)).to(loss.dtype).mean()
-    return Figures(loss, value.detach(), policy.detach(), sectors.detach(), right_moves, right_winners)
-
-
-def learning_rate(settings: RunSettings, step: int) -> float:
-    """Return the learning rate of a step: a cosine from the first step to nothing behind the last."""
-    return settings.learning_rate * (1 + math.cos(math.pi * step / settings.steps)) / 2
 
 
 # ---- how it is computed --------------------------------------------------------------------------
@@ -213,6 +148,7 @@ class Trainer:
         self.good_steps = torch.zeros((), dtype=torch.int32, device=self.device)
         self.too_large = torch.zeros((), device=self.device)
         self.graphs: dict[int, Any] = {}
+        self.prepared = False
         self.judge: Callable[..., Figures] = self.judged
         self.note = ""
         """why the network is not compiled though it should be"""
@@ -285,8 +221,7 @@ class Trainer:
 
     def launch(self, steps: int) -> None:
         """Make steps, on a card by a graph."""
-        if self.judge == self.judged and self.speed.compile and not self.note:
-            self.compile()
+        self.prepare()
         if self.device.type != "cuda" or not self.speed.graph:
             self.work(steps)
             return
@@ -294,12 +229,24 @@ class Trainer:
             self.graphs[steps] = self.captured(steps)
         self.graphs[steps].replay()
 
+    def prepare(self) -> None:
+        """Compile and capture what a block of steps needs, unless that is done; the first steps do so by themselves."""
+        if self.prepared:
+            return
+        self.prepared = True
+        if self.speed.compile:
+            self.compile()
+        if self.device.type == "cuda" and self.speed.graph and self.settings.steps >= self.speed.block:
+            self.graphs[self.speed.block] = self.captured(self.speed.block)
+
     def compile(self) -> None:
-        """Have the network compiled, and try it; if that cannot be done, go on without, and note why."""
+        """Have the network compiled, and try it; if that cannot be done, go on without, and note why.
+
+        A network of the same shape that is taught the same, later in the same process, is compiled already.
+        """
         self.note = why_not_compiled(self.device.type)
         if self.note:
             return
-        torch.compiler.reset()  # networks of earlier runs; too many in one process would end compiling
         mode = "max-autotune-no-cudagraphs" if self.speed.tune else None
         self.judge = torch.compile(self.judged, fullgraph=True, dynamic=False, mode=mode)
         kept = [tensor.clone() for tensor in self.changed()]
@@ -345,6 +292,15 @@ class Trainer:
         for tensor, before in zip(now, kept, strict=False):
             tensor.copy_(before)
 
+    def close(self) -> None:
+        """Give the memory of a card back."""
+        self.graphs.clear()
+        self.judge = self.judged
+        self.optimizer.zero_grad()
+        gc.collect()  # what was compiled and this trainer know each other
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
     # -- asking --
 
     def read(self) -> dict[str, float] | None:
@@ -379,12 +335,7 @@ class Trainer:
         self.totals.copy_(state["totals"])
         self.step, self.counted = state["step"], state["counted"]
         self.graphs.clear()
-
-
-def taught(network: Transformer, weights: Weights) -> list[Tensor]:
-    """List the weights that are trained."""
-    skipped = "" if weights.sectors > 0 else "sector_head."
-    return [parameter for name, parameter in network.named_parameters() if not skipped or not name.startswith(skipped)]
+        self.prepared = False
 
 
 @torch.no_grad()
