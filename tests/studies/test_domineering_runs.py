@@ -399,7 +399,8 @@ def tiny_preset(monkeypatch):
 
 def test_the_command_trains_all_runs_and_goes_on_where_it_stopped(tmp_path, games, tiny_preset):
     (tmp_path / "data").symlink_to(games / "data")
-    command = ["study", "domineering", "train", "--preset", "quick", "--folder", str(tmp_path)]
+    command = ["study", "domineering", "train", "--preset", "quick", "--device", "cpu"]
+    command += ["--folder", str(tmp_path)]
     stopped = CliRunner().invoke(app, [*command, "--seconds", "0"])
     assert stopped.exit_code == 0, stopped.output
     assert "stopped after 0 s in small-aux-s42; the same command goes on" in stopped.stderr
@@ -419,9 +420,10 @@ def test_the_command_trains_all_runs_and_goes_on_where_it_stopped(tmp_path, game
         (["--preset", "huge"], "preset must be one of"),
         (["--runs", "huge"], "the study has no run 'huge'"),
         (["--phases", "one"], "--phases 'one': a phase is a number"),
-        (["--precision", "fp8"], "precision must be one of"),
+        (["--device", "cpu", "--precision", "fp8"], "precision must be one of"),
         (["--steps-small", "0"], "steps must be a whole number"),
         (["--attention", "none"], "attention must be one of"),
+        (["--device", "tpu"], "--device must be one of auto, cpu, cuda, not 'tpu'"),
     ],
 )
 def test_the_command_refuses_what_cannot_be(games, options, message):

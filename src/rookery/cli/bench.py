@@ -201,10 +201,10 @@ def bench_the_study(
     from rookery.benchmarks.machine import describe as describe_machine
     from rookery.benchmarks.tables import study_table
     from rookery.cli.study import card, listed
-    from rookery.cli.study_domineering import check_device
+    from rookery.cli.study_domineering_train import chosen_device
     from rookery.terminal import err, out, progress_bar
 
-    check_device(device)
+    chosen_device(device.value)
     names = domineering.chosen("--networks", listed(networks), list(domineering.NETWORKS), list(domineering.NETWORKS))
     ways = domineering.chosen(
         "--variants", listed(variants), list(domineering.VARIANTS), domineering.USUAL[device.value]
