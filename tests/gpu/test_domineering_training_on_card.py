@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nets.test_attention import mixed_and_gradient
+from nets.mixing import mixed_and_gradient
 from rookery.nets.attention import attend
 from rookery.studies import domineering_runs
 from rookery.studies.domineering_batches import GameTable, Positions

@@ -6,22 +6,13 @@ import pytest
 import torch
 from torch.nn import functional
 
+from nets.mixing import mixed_and_gradient
 from rookery.nets.attention import attend
 from rookery.nets.configs import TransformerConfig
 from rookery.nets.residual import build
 from rookery.nets.surgery import random_tokens
 
 CLOSE = {torch.float64: 1e-12, torch.float32: 1e-5, torch.bfloat16: 5e-2}
-
-
-def mixed_and_gradient(mix, tokens: int, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mix random values, and go back from random gradients; queries, keys and values lie as a network has them."""
-    random = torch.Generator().manual_seed(tokens)
-    parted = torch.randn(3, tokens, 3, 2, 8, generator=random, dtype=torch.float64).to(dtype).requires_grad_()
-    queries, keys, values = parted.permute(2, 0, 3, 1, 4).unbind(0)
-    out = mix(3 * queries, keys, values)
-    wanted = torch.randn(out.shape, generator=random, dtype=torch.float64).to(dtype)
-    return out.detach(), torch.autograd.grad((out * wanted).sum(), parted)[0]
 
 
 @pytest.mark.parametrize("dtype", list(CLOSE))

@@ -71,10 +71,16 @@ def train_runs(
     until = time.monotonic() + seconds if seconds is not None else float("inf")
     data = load_data(folder, phase_numbers(phases), place)
     speed = chosen_speed(place, attention, compiled, tune)
+    worked = False
     for number, run in enumerate(wanted, start=1):
+        due = not run.complete
+        if due and worked and time.monotonic() >= until:
+            told(f"stopped after {seconds:g} s before {run.settings.name}; the same command goes on")
+            return
         if not trained(run, f"{number} of {len(wanted)}", data, speed, until):
             told(f"stopped after {seconds:g} s in {run.settings.name}; the same command goes on")
             return
+        worked = worked or due
 
 
 def chosen_device(text: str) -> str:

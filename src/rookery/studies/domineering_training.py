@@ -20,7 +20,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import torch
@@ -244,19 +244,23 @@ class Trainer:
 
         A network of the same shape that is taught the same, later in the same process, is compiled already.
         """
-        self.note = why_not_compiled(self.device.type)
+        self.note = why_not_compiled(self.device.type) or self.tried()
         if self.note:
-            return
+            self.judge = self.judged
+            self.speed = replace(self.speed, attention="auto")  # in two parts it would only be slower
+
+    def tried(self) -> str:
+        """Have the network compiled and go forwards and backwards once; return what went wrong, if anything did."""
         mode = "max-autotune-no-cudagraphs" if self.speed.tune else None
         self.judge = torch.compile(self.judged, fullgraph=True, dynamic=False, mode=mode)
-        kept = [tensor.clone() for tensor in self.changed()]
+        kept, size = [tensor.clone() for tensor in self.changed()], self.settings.batch
         try:
-            size = self.settings.batch
             self.gradients(self.positions.batch(self.numbers[:size], self.symmetries[:size]))
-        except Exception as error:  # a compiler fails in a hundred ways; the step is right without it
-            self.judge = self.judged
-            self.note = f"{type(error).__name__}: {str(error).strip().splitlines()[0][:200] if str(error) else ''}"
-        self.put_back(kept)
+        except Exception as error:  # a compiler fails in a hundred ways; steps are right without it
+            return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:200]}"
+        finally:
+            self.put_back(kept)
+        return ""
 
     def captured(self, steps: int) -> Any:
         """Capture a block; what the blocks before that change is put back."""
