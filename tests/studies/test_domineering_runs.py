@@ -327,6 +327,19 @@ def test_a_run_does_not_go_on_with_other_games(tmp_path, data):
         Run(tmp_path, tiny("small-aux")).train(replace(data, files={"phase1_games.npz": "another"}))
 
 
+def test_a_run_does_not_go_on_with_another_small_network_but_on_another_machine(with_small, data):
+    run = Run(with_small, tiny("large-plain", seed=42, auxiliary=False))
+    run.train(data, until=-math.inf)
+    facts = json.loads(run.facts_file.read_text())
+    facts["embedding"]["differences"]["stream"] = 1e-15
+    run.facts_file.write_text(json.dumps(facts))
+    assert not run.train(data, until=-math.inf)
+    facts["embedding"]["sha256"] = "another"
+    run.facts_file.write_text(json.dumps(facts))
+    with pytest.raises(BadInput, match=r"was begun with embedding \{'small': 'small-plain-s42', 'sha256': 'another'\}"):
+        run.train(data)
+
+
 def test_a_complete_run_tells_in_what_it_differs(tmp_path, data):
     trained(tmp_path, tiny("small-aux"), data)
     assert Run(tmp_path, tiny("small-aux")).differences() == []

@@ -18,7 +18,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -223,7 +223,7 @@ class Run:
         if there is None:
             write_json(self.facts_file, wanted)
             return
-        others = differing(json.loads(json.dumps(wanted)), there)
+        others = differing(essence(json.loads(json.dumps(wanted))), essence(there))
         if others:
             raise BadInput(f"{self.folder} was begun with {'; '.join(others)}; take another folder, or remove it")
 
@@ -287,6 +287,14 @@ def read_json(path: Path) -> dict[str, Any] | None:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise BadInput(f"{path} is of no run that this program knows")
     return content
+
+
+def essence(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the weights of a run depend on; how exactly an embedding fits, a machine rounds in its own way."""
+    names = [field.name for field in fields(RunSettings)]
+    embedding = facts.get("embedding") or {}
+    small = {name: embedding.get(name) for name in ("small", "sha256")}
+    return {name: facts.get(name) for name in (*names, "data")} | {"embedding": small}
 
 
 def differing(wanted: dict[str, Any], there: dict[str, Any]) -> list[str]:
