@@ -70,7 +70,7 @@ class Attention(nn.Module):
         rows, tokens, _ = x.shape
         fused = torch.cat((self.W_Q, self.W_K, self.W_V)).flatten(0, 1)
         parted = functional.linear(x, fused).view(rows, tokens, 3, *self.W_Q.shape[:2])
-        queries, keys, values = parted.permute(2, 0, 3, 1, 4).unbind(0)  # each [N, heads, T, head_width]
+        queries, keys, values = (part.transpose(1, 2) for part in parted.unbind(2))  # each [N, heads, T, head_width]
         queries, keys = tap(f"{place}.queries", queries), tap(f"{place}.keys", keys)
         values = tap(f"{place}.values", values)
         if tap.wants(f"{place}.pattern"):
