@@ -19,9 +19,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-Ends = tuple[Any, ...]
-"""what the kernel wants back when it goes backwards"""
-
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor, kernel: str = "flash") -> Tensor:
     """Return what every token mixes; all are [N, heads, T, head_width], the board's token the last.
@@ -32,37 +29,65 @@ def attend(queries: Tensor, keys: Tensor, values: Tensor, kernel: str = "flash")
     return mixed
 
 
-def squares_forward(queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> tuple[Tensor, Tensor, Ends]:
-    """Mix values by the kernel; return also the logarithm of each query's sum [N, heads, T]."""
+# ---- the kernel, as two operations that a compiler takes as they are ------------------------------
+
+
+@torch.library.custom_op("rookery::mix_squares", mutates_args=())
+def mix_squares(queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> tuple[Tensor, Tensor]:
+    """Mix values by the kernel: [N, T, heads, head_width], and the logarithm of each query's sum [N, heads, T]."""
     aten = torch.ops.aten
     if queries.device.type != "cuda":
         mixed, sums = aten._scaled_dot_product_flash_attention_for_cpu(queries, keys, values)
-        return mixed, sums, ()
-    if kernel == "cudnn":
-        mixed, sums, *ends = aten._scaled_dot_product_cudnn_attention(queries, keys, values, None, True)
-        return mixed, sums.squeeze(-1), tuple(ends[:6])
-    mixed, sums, *ends = aten._scaled_dot_product_flash_attention(queries, keys, values)
-    return mixed, sums, tuple(ends[:6])
+    elif kernel == "cudnn":
+        mixed, sums, *_ = aten._scaled_dot_product_cudnn_attention(queries, keys, values, None, True)
+    else:
+        mixed, sums, *_ = aten._scaled_dot_product_flash_attention(queries, keys, values)
+    return mixed.transpose(1, 2).contiguous(), sums.view(queries.shape[:3]).contiguous()
 
 
-def squares_backward(
-    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, ends: Ends,
-    kernel: str,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Return the gradients for queries, keys and values, with sums and mixtures of a whole that these are part of."""
-    found: tuple[Tensor, Tensor, Tensor]
+@mix_squares.register_fake
+def _(queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> tuple[Tensor, Tensor]:
+    rows, heads, tokens, width = queries.shape
+    wide = torch.promote_types(queries.dtype, torch.float32)
+    return queries.new_empty(rows, tokens, heads, width), queries.new_empty(rows, heads, tokens, dtype=wide)
+
+
+@torch.library.custom_op("rookery::mix_squares_back", mutates_args=())
+def mix_squares_back(
+    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, kernel: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients for queries, keys and values, each [N, T, heads, head_width].
+
+    mixed, sums  of the whole that the squares are part of
+    """
     aten, given = torch.ops.aten, (gradient, queries, keys, values, mixed)
     if queries.device.type != "cuda":
         found = aten._scaled_dot_product_flash_attention_for_cpu_backward(*given, sums, 0.0, False)
-    elif kernel == "cudnn":
-        *lengths, seed, offset = ends
-        found = aten._scaled_dot_product_cudnn_attention_backward(
-            *given, sums.unsqueeze(-1), seed, offset, None, *lengths, 0.0, False
-        )
     else:
-        *lengths, seed, offset = ends
-        found = aten._scaled_dot_product_flash_attention_backward(*given, sums, *lengths, 0.0, False, seed, offset)
-    return found
+        tokens, random = queries.shape[2], torch.empty(2, dtype=torch.uint64, device=queries.device)  # none is drawn
+        lengths = (None, None, tokens, tokens)
+        if kernel == "cudnn":
+            found = aten._scaled_dot_product_cudnn_attention_backward(
+                *given, sums.unsqueeze(-1), random, random, None, *lengths, 0.0, False
+            )
+        else:
+            found = aten._scaled_dot_product_flash_attention_backward(
+                *given, sums, *lengths, 0.0, False, random, random
+            )
+    to_queries, to_keys, to_values = (each.transpose(1, 2).contiguous() for each in found)
+    return to_queries, to_keys, to_values
+
+
+@mix_squares_back.register_fake
+def _(
+    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, kernel: str
+) -> tuple[Tensor, Tensor, Tensor]:
+    rows, heads, tokens, width = queries.shape
+    first, second, third = (each.new_empty(rows, tokens, heads, width) for each in (queries, keys, values))
+    return first, second, third
+
+
+# ---- both parts ----------------------------------------------------------------------------------
 
 
 def products(first: Tensor, second: Tensor) -> Tensor:
@@ -84,31 +109,30 @@ class InTwoParts(torch.autograd.Function):
         """Mix values."""
         scale = queries.shape[-1] ** -0.5
         ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
-        mixed, sums, ends = squares_forward(queries[ours], keys[ours], values[ours], kernel)
+        mixed, sums = mix_squares(queries[ours], keys[ours], values[ours], kernel)
         score = products(queries[ours], keys[board]) * scale
         total = torch.logaddexp(sums, score)
         share = (score - total).exp()[..., None]
-        squares = (mixed * (sums - total).exp()[..., None] + values[board] * share).to(queries.dtype)
+        kept = (sums - total).exp()[..., None]
+        squares = (mixed.transpose(1, 2) * kept + values[board] * share).to(queries.dtype)
         pattern = (products(queries[board], keys) * scale).softmax(-1)
         own = (pattern[..., None] * values).sum(2, keepdim=True).to(queries.dtype)
         out = behind(squares, own)
         ctx.kernel = kernel
-        ctx.ends = tuple(end for end in ends if not isinstance(end, Tensor))
-        ctx.places = tuple(isinstance(end, Tensor) for end in ends)
-        kept = [end for end in ends if isinstance(end, Tensor)]
-        ctx.save_for_backward(queries, keys, values, out, total, *kept)
+        ctx.save_for_backward(queries, keys, values, out, total)
         return out
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         """Return the gradients for queries, keys and values."""
-        queries, keys, values, out, total, *kept = ctx.saved_tensors
-        tensors, others = iter(kept), iter(ctx.ends)
-        ends = tuple(next(tensors) if is_tensor else next(others) for is_tensor in ctx.places)
+        queries, keys, values, out, total = ctx.saved_tensors
         scale, dtype = queries.shape[-1] ** -0.5, queries.dtype
         ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
-        to_queries, to_keys, to_values = squares_backward(
-            gradient[ours], queries[ours], keys[ours], values[ours], out[ours], total, ends, ctx.kernel
+        to_queries, to_keys, to_values = (
+            each.transpose(1, 2)
+            for each in mix_squares_back(
+                gradient[ours], queries[ours], keys[ours], values[ours], out[ours], total, ctx.kernel
+            )
         )
         whole = products(gradient, out)
         share = (products(queries[ours], keys[board]) * scale - total).exp()
