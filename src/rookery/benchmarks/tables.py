@@ -12,7 +12,7 @@ from rookery.benchmarks import search
 from rookery.benchmarks.rules import Row
 
 if TYPE_CHECKING:
-    from rookery.benchmarks import learning, networks  # which import PyTorch
+    from rookery.benchmarks import domineering, learning, networks  # which import PyTorch
 
 
 def millions(speed: float | None) -> str:
@@ -104,4 +104,16 @@ def training_table(rows: list[learning.TrainRow]) -> Table:
     for row in rows:
         speeds = (f"{speed:,.1f}" for speed in (row.speed, row.low, row.high))
         table.add_row(str(row.batch), *speeds, f"{row.speed * row.batch:,.0f}")
+    return table
+
+
+def study_table(rows: list[domineering.Row], batch: int) -> Table:
+    """Lay out the speed of training in the Domineering study."""
+    title = f"steps a second of the Domineering study, {batch} positions each"
+    table = Table(title=title, box=None, pad_edge=False, title_justify="left")
+    for name in ("network", "variant", "steps/s", "lowest", "highest", "alone", "TFLOP/s", "GB", "prepared in", "note"):
+        table.add_column(name, justify="left" if name in ("network", "variant", "note") else "right")
+    for row in rows:
+        speeds = (f"{speed:,.1f}" for speed in (row.speed, row.low, row.high, row.alone, row.teraflops, row.memory))
+        table.add_row(row.network, row.variant, *speeds, f"{row.prepared:,.0f} s", row.note)
     return table

@@ -178,3 +178,53 @@ def bench_train(
         return
     out.print(training_table(rows))
     err.print(f"medians of {rounds} rounds, {device.value}, on {machine['cpu']}", style="dim")
+
+
+@bench.command("study")
+def bench_the_study(
+    device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,
+    networks: Annotated[str | None, Option(metavar="NAME,...", help="small, large; both unless given")] = None,
+    variants: Annotated[
+        str | None, Option(metavar="NAME,...", help="eager, compiled, cudnn, two-parts, two-parts-all, ...")
+    ] = None,
+    batch: Annotated[int, Option(min=1, help="positions of a step")] = 256,
+    rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure training in the Domineering study: batches alone, the network alone, whole steps, in several ways.
+
+    rookery bench study --device cuda
+
+    rookery bench study --device cuda --networks large --variants two-parts,two-parts-all,flash --json
+    """
+    from rookery.benchmarks import domineering
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.tables import study_table
+    from rookery.cli.study import card, listed
+    from rookery.cli.study_domineering_train import chosen_device
+    from rookery.terminal import err, out, progress_bar
+
+    chosen_device(device.value)
+    names = domineering.chosen("--networks", listed(networks), list(domineering.NETWORKS), list(domineering.NETWORKS))
+    ways = domineering.chosen(
+        "--variants", listed(variants), list(domineering.VARIANTS), domineering.USUAL[device.value]
+    )
+    with progress_bar() as progress:
+        task = progress.add_task("training", total=len(names) * len(ways), note="")
+
+        def tick(note: str) -> None:
+            progress.advance(task)
+            progress.print(note, markup=False, highlight=False)
+
+        positions = domineering.some_positions(device.value)
+        built = {size: domineering.bench_batches(positions, size, rounds) for size in (batch, 8 * batch)}
+        rows = domineering.bench_study(positions, names, ways, batch, rounds, domineering.STEPS[device.value], tick)
+    machine = describe_machine() | card()
+    if as_json:
+        facts = {"device": device.value, "batch": batch, "rounds": rounds, "machine": machine}
+        print_json(facts | {"positions": built, "study": [row.as_dict() for row in rows]})
+        return
+    out.print(study_table(rows, batch), soft_wrap=True)
+    for size, speeds in built.items():
+        out.print(f"batches of {size:,} alone: {sorted(speeds)[len(speeds) // 2]:,.0f} positions/s", markup=False)
+    err.print(f"medians of {rounds} rounds, {device.value}, on {machine.get('card', machine['cpu'])}", style="dim")

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from rookery.nets.attention import attend
 from rookery.nets.configs import TransformerConfig
 from rookery.nets.network import Answers, Network
 
@@ -56,6 +57,10 @@ SILENT = Tap()
 class Attention(nn.Module):
     """Heads that look from every token at every token."""
 
+    in_two_parts = ""
+    """the kernel beside which the board's token goes (`attention.py`), if one is named: the same numbers but for
+    rounding, and on a card, compiled, sooner"""
+
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.W_Q, self.W_K, self.W_V, self.W_O = (fresh_heads(config) for _ in range(4))
@@ -65,16 +70,22 @@ class Attention(nn.Module):
         rows, tokens, _ = x.shape
         fused = torch.cat((self.W_Q, self.W_K, self.W_V)).flatten(0, 1)
         parted = functional.linear(x, fused).view(rows, tokens, 3, *self.W_Q.shape[:2])
-        queries, keys, values = parted.permute(2, 0, 3, 1, 4).unbind(0)  # each [N, heads, T, head_width]
+        queries, keys, values = (part.transpose(1, 2) for part in parted.unbind(2))  # each [N, heads, T, head_width]
         queries, keys = tap(f"{place}.queries", queries), tap(f"{place}.keys", keys)
         values = tap(f"{place}.values", values)
         if tap.wants(f"{place}.pattern"):
             scores = queries @ keys.transpose(-2, -1) * queries.shape[-1] ** -0.5
             mixed = tap(f"{place}.pattern", scores.softmax(-1)) @ values
         else:
-            mixed = functional.scaled_dot_product_attention(queries, keys, values)
+            mixed = self.mixed(queries, keys, values)
         mixed = tap(f"{place}.mixed", mixed)
         return mixed.transpose(1, 2).flatten(2) @ self.W_O.flatten(0, 1)
+
+    def mixed(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Return the values, weighted by the pattern, which is not made."""
+        if self.in_two_parts:
+            return attend(queries, keys, values, self.in_two_parts)
+        return functional.scaled_dot_product_attention(queries, keys, values)
 
 
 def fresh_heads(config: TransformerConfig) -> nn.Parameter:
@@ -129,13 +140,12 @@ class PolicyHead(nn.Module):
         self.W_in = nn.Linear(2 * config.width, config.policy_hidden)
         self.W_out = nn.Linear(config.policy_hidden, 1)
 
-    def forward(self, squares: Tensor) -> Tensor:
-        """Return logits [N, A] from squares [N, S, width]."""
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return logits [N, A] from squares [N, S, width]; a token behind them may come along, and is not read."""
         halves = torch.cat(self.W_in.weight.chunk(2, 1))
         bias = torch.cat((self.W_in.bias, torch.zeros_like(self.W_in.bias)))
-        return move_logits(
-            functional.linear(squares, halves, bias), self.W_out.weight[0], self.W_out.bias, self.rows, self.cols
-        )
+        squares = functional.linear(tokens, halves, bias)[:, : self.rows * self.cols]
+        return move_logits(squares, self.W_out.weight[0], self.W_out.bias, self.rows, self.cols)
 
 
 def move_logits(halves: Tensor, weight: Tensor, bias: Tensor, rows: int, cols: int) -> Tensor:
@@ -174,7 +184,8 @@ class Transformer(Network):
         """
         x = tap("final", self.final_ln(self.stream(tokens, depth, tap)))
         board = x[:, -1]
-        return Heads(self.value_head(board).squeeze(1), self.policy_head(x[:, :-1]), self.sector_head(board))
+        # all tokens go to the policy head: without the last, the others would have to be copied together
+        return Heads(self.value_head(board).squeeze(1), self.policy_head(x), self.sector_head(board))
 
     def stream(self, tokens: Tensor, depth: int | None = None, tap: Tap = SILENT) -> Tensor:
         """Return the stream behind so many layers, [N, T, width]."""
@@ -196,8 +207,10 @@ class Transformer(Network):
 def embedded(tokens: Tensor, states: Tensor, places: Tensor) -> Tensor:
     """Return the first stream [N, T, width] of tokens [N, T].
 
-    A product instead of a look-up: its gradient is a product too, and needs no sorting of all tokens.
+    A product instead of a look-up: its gradient is a product too, and needs no sorting of all tokens. States that are
+    none make it eight or sixteen wide, as cards multiply fastest.
     """
+    states = functional.pad(states, (0, 0, 0, -len(states) % 8))
     known = torch.arange(len(states), device=tokens.device)
     return (tokens[..., None] == known).to(states.dtype) @ states + places
 

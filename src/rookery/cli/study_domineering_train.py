@@ -1,0 +1,158 @@
+"""The command that trains the networks of the Domineering study."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Option
+
+from rookery.cli.study import INTERRUPTED, listed, told
+from rookery.cli.study_domineering import domineering
+from rookery.errors import BadInput
+
+if TYPE_CHECKING:
+    from rookery.studies.domineering_runs import Run, StudyData
+    from rookery.studies.domineering_training import Speed
+
+DEVICES = ("auto", "cpu", "cuda")
+
+
+@domineering.command("train")
+def train_runs(
+    folder: Annotated[Path, Option(metavar="FOLDER", help="where all of the study is kept")] = Path(
+        "studies/domineering"
+    ),
+    preset: Annotated[str, Option(help="full, final (as the original ended) or quick (for two cores)")] = "full",
+    runs: Annotated[
+        str | None,
+        Option(
+            metavar="PATTERN,...", help="some runs: large-aux, 'small-*', 'large*-probe-s42', ...; controls by name"
+        ),
+    ] = None,
+    steps_small: Annotated[int | None, Option(help="steps of small networks; the preset's unless given")] = None,
+    steps_large: Annotated[int | None, Option(help="steps of large networks")] = None,
+    seconds: Annotated[float | None, Option(min=0, help="stop after so long; the same command goes on")] = None,
+    device: Annotated[str, Option(help="auto, cpu or cuda: where networks are trained")] = "auto",
+    precision: Annotated[
+        str | None, Option(help="fp32, bf16, fp16, bf16-all, fp16-all; on a card bf16 unless given, else fp32")
+    ] = None,
+    phases: Annotated[str | None, Option(metavar="PHASE,...", help="games to learn from; all that are there")] = None,
+    attention: Annotated[
+        str | None, Option(help="kernel on a card: two-parts, two-parts-cudnn, flash, cudnn, efficient or auto")
+    ] = None,
+    compiled: Annotated[
+        bool | None, Option("--compile/--no-compile", help="compile networks; on a card done unless told otherwise")
+    ] = None,
+    tune: Annotated[
+        bool, Option("--tune", help="let the compiler also try kernels for products, which takes minutes")
+    ] = False,
+) -> None:
+    """Train the networks of the study, small ones before the large ones that embed them.
+
+    Each run has a folder in FOLDER/runs. Runs that are complete are left alone. Interrupted, killed or stopped, the
+    same command goes on. Several processes may train different runs.
+
+    rookery study domineering train --device cuda
+
+    rookery study domineering train --preset quick --folder studies/quick
+
+    rookery study domineering train --runs 'large-identity-*,large-aux-probe-s42' --seconds 600 --device cuda
+    """
+    from rookery.studies.domineering_plan import chosen_runs, runs_of
+    from rookery.studies.domineering_runs import Run, load_data
+
+    place = chosen_device(device)
+    chosen = precision or ("bf16" if place == "cuda" else "fp32")
+    planned = runs_of(preset, steps_small, steps_large, chosen)
+    wanted = [Run(folder, settings) for settings in chosen_runs(preset, planned, listed(runs))]
+    until = time.monotonic() + seconds if seconds is not None else float("inf")
+    data = load_data(folder, phase_numbers(phases), place)
+    speed = chosen_speed(place, attention, compiled, tune)
+    worked = False
+    for number, run in enumerate(wanted, start=1):
+        due = not run.complete
+        if due and worked and time.monotonic() >= until:
+            told(f"stopped after {seconds:g} s before {run.settings.name}; the same command goes on")
+            return
+        if not trained(run, f"{number} of {len(wanted)}", data, speed, until):
+            told(f"stopped after {seconds:g} s in {run.settings.name}; the same command goes on")
+            return
+        worked = worked or due
+
+
+def chosen_device(text: str) -> str:
+    """Return where networks are trained; refuse a card that is not there."""
+    import torch
+
+    from rookery.games.options import one_of
+
+    there = torch.cuda.is_available()
+    if one_of("--device", text, DEVICES) == "cuda" and not there:
+        raise BadInput("--device cuda: PyTorch finds no card; use --device cpu")
+    return text if text != "auto" else "cuda" if there else "cpu"
+
+
+def phase_numbers(text: str | None) -> list[int]:
+    """Read the numbers of phases."""
+    for word in listed(text):
+        if not word.isdecimal():
+            raise BadInput(f"--phases {word!r}: a phase is a number, like 1")
+    return [int(word) for word in listed(text)]
+
+
+def chosen_speed(device: str, attention: str | None, compiled: bool | None, tune: bool) -> Speed:
+    """Return how steps are made on a device, with what a person wants otherwise."""
+    from dataclasses import replace
+
+    from rookery.studies.domineering_training import Speed
+
+    best = Speed.best(device)
+    return replace(
+        best,
+        attention=best.attention if attention is None else attention,
+        compile=best.compile if compiled is None else compiled,
+        tune=tune,
+    )
+
+
+def trained(run: Run, which: str, data: StudyData, speed: Speed, until: float) -> bool:
+    """Train a run, with a progress bar; tell whether it is complete."""
+    from rookery.terminal import err, progress_bar
+
+    if run.complete:
+        told(f"{which}: {summary(run)}")
+        others = run.differences()
+        if others:
+            told(f"       it differs from the plan: {'; '.join(others)}")
+        return True
+    try:
+        with progress_bar() as bar:
+            task = bar.add_task(f"{which}: {run.settings.name}", total=run.settings.steps, note="")
+
+            def say(done: int, total: int, note: str) -> None:
+                bar.update(task, completed=done, total=total, note=note)
+
+            done = run.train(data, speed, say, until)
+    except KeyboardInterrupt:
+        err.print(f"interrupted in {run.settings.name}; the same command goes on", markup=False)
+        raise typer.Exit(INTERRUPTED) from None
+    if done:
+        told(f"{which}: {summary(run)}")
+    return done
+
+
+def summary(run: Run) -> str:
+    """Say in a line how a complete run ended."""
+    lines = run.progress.tail(1)
+    if not lines:
+        return f"{run.settings.name} is complete"
+    last = lines[-1]
+    speed = last["step"] / max(last["seconds"], 1e-9)
+    loss, accuracy = last["valid"]["loss"], last["valid"]["policy_accuracy"]
+    return (
+        f"{run.settings.name} is complete: {last['step']:,} steps in {last['seconds']:,.1f} s ({speed:,.1f} steps/s), "
+        f"validation loss {loss:.4f}, {accuracy:.1%} of moves"
+    )
