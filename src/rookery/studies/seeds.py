@@ -96,7 +96,7 @@ class Paired:
 
 
 def paired(first: Mapping[int, float], second: Mapping[int, float] | None = None) -> Paired | None:
-    """Compare two conditions by the seeds that both have; without a second, the first with 0; None if none is shared."""
+    """Compare two conditions by the seeds that both have, or one with 0; None if there is no such seed."""
     both = sorted(set(first) & set(second)) if second is not None else sorted(first)
     found = {seed: first[seed] - (second[seed] if second is not None else 0.0) for seed in both}
     found = {seed: value for seed, value in found.items() if math.isfinite(value)}
