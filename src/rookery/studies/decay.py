@@ -58,7 +58,7 @@ class Fit:
     errors: float
     """sum of squares"""
     at_edge: bool
-    """whether the shape lies at the end of what is searched, so that the asymptote says nothing"""
+    """whether it is the slowest decay that is searched, so that the asymptote says nothing"""
 
     @property
     def parameters(self) -> int:
@@ -149,9 +149,9 @@ def solved(family: str, steps: np.ndarray, spacing: float, curve: np.ndarray, sh
     heights = np.linalg.lstsq(columns, curve, rcond=None)[0]
     errors = float(((curve - columns @ heights) ** 2).sum())
     low, high = limits(family, t, spacing)
-    at_edge = bool(len(shape)) and bool(shape.min() <= low * 1.001 or shape.max() >= high * 0.999)
+    slow = shape[-1:] <= low * 1.001 if family == "power" else shape[-1:] >= high * 0.999
     told = tuple(float(value) for value in heights[1:]), tuple(float(value) for value in shape)
-    return Fit(family, float(heights[0]), *told, float(steps[0]), spacing, len(steps), errors, at_edge)
+    return Fit(family, float(heights[0]), *told, float(steps[0]), spacing, len(steps), errors, bool(slow.any()))
 
 
 # ---- which family --------------------------------------------------------------------------------
