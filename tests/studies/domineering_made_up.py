@@ -25,7 +25,8 @@ def made_up_run(
     large = condition.startswith("large")
     settings = {"condition": condition, "seed": int(seed), "steps": planned or steps, "parameters": 1000}
     if condition in ("large-aux", "large-plain"):
-        settings["verification"] = {"stream": 0.0, "value": 1e-16, "policy": 0.0, "sectors": 0.0}
+        differences = {"stream": 0.0, "value": 1e-16, "policy": 0.0, "sectors": None}
+        settings["embedding"] = {"verified": True, "positions": 64, "differences": differences}
     (place / "settings.json").write_text(json.dumps(settings))
     shift = seed_effect * np.random.default_rng(int(seed)).normal()  # what a seed does to all conditions
     progress, lines = [], []

@@ -181,10 +181,20 @@ def fits_of(taught: Sums, penalties: Tensor, centre: Tensor) -> Fits:
     changes = deviation > SAME * (1 + centre.abs())
     scale = torch.where(changes, deviation, 1.0)
     used = changes.double() / scale
-    lengths, directions = torch.linalg.eigh(covariance * used[:, :, None] * used[:, None])
+    lengths, directions = decomposed(covariance * used[:, :, None] * used[:, None])
     found = directions.mT @ (together * used[:, :, None])
     shrunk = found[:, None] / (lengths.clamp_min(0)[:, None] + penalties[:, None])[..., None]
     return Fits(mean, scale, directions[:, None] @ shrunk, height)
+
+
+def decomposed(matrices: Tensor) -> tuple[Tensor, Tensor]:
+    """Return eigenvalues and eigenvectors of symmetric matrices [B, D, D].
+
+    A card takes small ones one after the other, each more slowly than a processor does; so they go there and back.
+    """
+    with on_threads(1):  # else threads wait for each other
+        lengths, directions = torch.linalg.eigh(matrices.cpu())
+    return lengths.to(matrices.device), directions.to(matrices.device)
 
 
 # ---- fitting -------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ from rookery.studies.seeds import Paired, paired
 
 AUX = ("large-aux", "large")
 EARLY = (0.0, 0.2)
+RULED_OUT = 10.0
+"""a family whose BIC is higher than the best by more does not count any more"""
 MEANS = {
     ("large-aux", "large"): "embedding a network that was taught the sectors",
     ("large-aux", "large-plain"): "the side task of the embedded network",
@@ -69,7 +71,8 @@ def help_answers(found: Findings, protocol: str) -> list[Answer]:
             verdicts.append((pair[0], one_sided(part, -1)))
         yes = [name for name, verdict in verdicts if verdict == YES]
         worse = [name for name, verdict in verdicts if verdict == NO]
-        verdict = f"yes: {', '.join(yes)}" if yes else f"no: {', '.join(worse)}" if worse else OPEN
+        parts = [f"{word}: {', '.join(names)}" for word, names in ((YES, yes), (NO, worse)) if names]
+        verdict = "; ".join(parts) or OPEN
         where = "the first fifth" if span == EARLY else "the last tenth"
         said = "embedding helps (the study's question)"
         answers.append(Answer(question, said, f"validation loss over {where} of the steps: {'; '.join(told)}", verdict))
@@ -170,16 +173,20 @@ def survival_answer(found: Findings, protocol: str) -> Answer:
     if decay is None:
         return Answer(question, said, "there are too few probes to fit a curve", OPEN)
     best, told, verdicts = decay.best(), [], []
+    least = decay.fits[best].bic(decay.samples)
     for name, fit in decay.fits.items():
         interval = decay.intervals[name]
-        if name == "constant" and best != "constant":
+        if fit.bic(decay.samples) > least + RULED_OUT:
             continue
         ends = f" ({interval[0]:.3f} .. {interval[1]:.3f})" if interval else " (no interval)"
         told.append(f"{name} {fit.asymptote:.3f}{ends}{' not determined' if fit.at_edge else ''}")
         low, high = interval if interval and not fit.at_edge else (0.0, 0.0)
         verdicts.append(YES if low > 0 else NO if high < 0 else OPEN)
     agreed = verdicts[0] if len(set(verdicts)) == 1 else OPEN
-    text = f"asymptotes: {'; '.join(told)}; BIC prefers {best}; intervals by drawing seeds, too narrow with few of them"
+    text = (
+        f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}; intervals by drawing "
+        "seeds, too narrow with few of them"
+    )
     return Answer(question, said, text, agreed)
 
 

@@ -19,9 +19,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from rookery.arena.evaluator import chosen_device
 from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.learn.files import write_json
@@ -81,8 +81,8 @@ class CompareSettings:
 class Comparison:
     """What compares the networks of a folder, step by step."""
 
-    def __init__(self, folder: Path, settings: CompareSettings, device: str = "cpu"):
-        self.records, self.settings, self.device = Records(folder), settings, torch.device(device)
+    def __init__(self, folder: Path, settings: CompareSettings, device: str = "auto"):
+        self.records, self.settings, self.device = Records(folder), settings, chosen_device(device)
         if not self.records.runs:
             raise BadInput(f"{folder} holds no runs of the Domineering study; they should be in {folder / 'runs'}")
         self.missing: list[str] = []
@@ -112,7 +112,7 @@ class Comparison:
 
     def sample(self) -> ProbeSet | None:
         """Draw the positions of validation; None if there are no games, or too few."""
-        files = sorted((self.records.folder / "data").glob("phase*_games.npz"))
+        files = self.games()
         if not files:
             self.missing.append("There are no games in data/, so layers were neither compared nor probed.")
             return None
@@ -121,6 +121,12 @@ class Comparison:
         except BadInput as error:
             self.missing.append(f"Layers were neither compared nor probed: {error}")
             return None
+
+    def games(self) -> list[Path]:
+        """List the files of games that the runs were trained from; where they do not say, all that are there."""
+        there = sorted((self.records.folder / "data").glob("phase*_games.npz"))
+        named = {name for run in self.records.runs.values() for name in run.settings.get("data") or ()}
+        return [path for path in there if path.name in named] or there
 
     def large(self) -> dict[str, RunRecord]:
         """Return the large networks that are there."""
@@ -241,7 +247,7 @@ class Comparison:
 def compare(folder: Path, settings: CompareSettings, device: str, say: Say) -> Path:
     """Compare the networks of a study; return the file with the results, written after every match."""
     found = Comparison(folder, settings, device)
-    content: dict[str, Any] = {"format": FORMAT, "version": 1, "settings": asdict(settings), "device": device}
+    content: dict[str, Any] = {"format": FORMAT, "version": 1, "settings": asdict(settings)}
     content["embedded_layer"] = found.records.embedded_layer
     content["similarity"] = found.similarity(say)
     content["reads"] = found.reads(say)

@@ -21,7 +21,6 @@ from rookery.studies.seeds import band
 ORDER = ("large", "large-aux", "large-plain", "small-aux", "small-plain", *CONTROLS)
 MAIN = tuple(LARGE)
 PANELS = (LEARNED, "policy_accuracy", "value_accuracy", "sectors")
-SCALE = (0.0, 1.0)
 
 
 def look(condition: str) -> dict[str, Any]:
@@ -128,26 +127,40 @@ def draw_gaps(found: Findings, protocol: str, path: Path) -> bool:
 
 
 def draw_persistence(found: Findings, protocol: str, path: Path) -> bool:
-    """Draw what stays of the embedded network: the frozen probe, likeness to the small network, concentration."""
-    figure, axes = new_figure(3, width=5.0)
-    panels = (
-        ("frozen_r2", f"R2 of the probe of step 0, layer {found.layer}"),
-        ("cka_small", f"CKA with the small network, layer {found.layer}"),
-        ("concentration", f"R2 of layer {found.layer} minus the mean of the others"),
-    )
+    """Draw what stays of the embedded network: frozen probes and likeness by layer, concentration, the early layers."""
+    rows = max(2, found.layer + 1)
+    figure, axes = new_figure(3, rows, width=5.0, height=3.6)
     drawn = False
-    for axis, (key, title) in zip(axes.flat, panels, strict=True):
-        names = [name for name in (*MAIN, *CONTROLS) if found.records.of(name, protocol)]
-        for name in names:
-            drawn |= draw_curves(axis, found.curves(name, protocol, key), name, look(name))
-        finish(axis, title, "steps", title)
-        if key == "frozen_r2":
-            axis.set(ylim=(max(-0.5, axis.get_ylim()[0]), axis.get_ylim()[1]))  # an outdated probe may be far below 0
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend(fontsize="small")
+    for layer in range(rows):
+        if layer > found.layer:
+            for axis in axes[layer, :2]:
+                axis.set_axis_off()
+            continue
+        title = f"R2 of the probe of step 0, layer {layer}"
+        drawn |= draw_panel(axes[layer, 0], found, protocol, "frozen_r2", title, layer)
+        bottom, top = axes[layer, 0].get_ylim()
+        axes[layer, 0].set(ylim=(max(-0.5, bottom), max(0.05, top)))  # an outdated probe may be far below 0
+        title = f"CKA with the small network, layer {layer}"
+        drawn |= draw_panel(axes[layer, 1], found, protocol, "cka_small", title, layer)
+    title = f"R2 of layer {found.layer} minus the mean of the others"
+    drawn |= draw_panel(axes[0, 2], found, protocol, "concentration", title)
+    drawn |= draw_panel(axes[1, 2], found, protocol, "early", f"mean R2 of layers 0 to {found.layer}")
+    for axis in axes[2:, 2]:
+        axis.set_axis_off()
     if drawn:
         figure.suptitle(f"What stays of the embedded network, large networks {protocol}")
         save(figure, path)
+    return drawn
+
+
+def draw_panel(axis: Any, found: Findings, protocol: str, key: str, title: str, layer: int | None = None) -> bool:
+    """Draw a figure of all large networks by step."""
+    drawn = False
+    for name in (*MAIN, *CONTROLS):
+        drawn |= draw_curves(axis, found.curves(name, protocol, key, layer), name, look(name))
+    finish(axis, title, "steps", title)
+    if drawn:
+        axis.legend(fontsize="x-small")
     return drawn
 
 
@@ -168,7 +181,7 @@ def draw_profiles(found: Findings, protocol: str, path: Path) -> bool:
             places = [layer for layer, _ in known]
             axis.errorbar(places, means, spread, label=name, capsize=3, marker="o", markersize=4, **look(name))
         axis.axvline(found.layer, color="grey", linewidth=0.8, linestyle=":")
-        finish(axis, title, "layer (dotted: the last embedded)", "R2 of the sectors", ylim=(-0.05, None))
+        finish(axis, title, "layer (dotted: the last embedded)", "R2 of the sectors")
     if drawn:
         axes[0, 1].legend(fontsize="small")
         figure.suptitle(f"What each layer shows of the sectors, large networks {protocol}; 95 % intervals over seeds")
@@ -242,8 +255,8 @@ def draw_strength(found: Findings, protocol: str, path: Path) -> bool:
     axis.axvline(0.5, color="grey", linewidth=0.8)
     axis.set_yticks(range(len(rows)), [f"{first} against {second}" for (first, second), _ in rows])
     axis.invert_yaxis()
-    title = f"{protocol}: score of the first at equal steps; bars: 95 % over openings; ticks: means over seeds"
-    finish(axis, title, "score", "")
+    across = "score of the first (95 % over openings; tick: mean of seeds)"
+    finish(axis, f"Matches at equal steps, {protocol}", across, "")
     save(figure, path)
     return True
 

@@ -120,9 +120,8 @@ class RunRecord:
 
     @property
     def verification(self) -> Any:
-        """What the settings say of the embedding's verification; None if nothing."""
-        keys = ("verification", "embedding", "differences")
-        return next((self.settings[key] for key in keys if self.settings.get(key) is not None), None)
+        """What the settings say of the embedding and its verification; None if nothing."""
+        return self.settings.get("embedding")
 
 
 def is_number(value: Any) -> bool:

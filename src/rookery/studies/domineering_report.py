@@ -82,10 +82,14 @@ def number(value: Any, digits: int = 3) -> str:
 
 def verification(value: Any) -> str:
     """Write the greatest difference at the cut between an embedded network and the small one."""
-    if isinstance(value, dict):
-        numbers = [each for each in value.values() if isinstance(each, (int, float)) and not isinstance(each, bool)]
-        return f"yes, within {max(numbers):.1g}" if numbers else "yes"
-    return "-" if value is None else str(value)
+    if not isinstance(value, dict):
+        return "-"
+    if value.get("verified") is False:
+        return "no"
+    differences = value.get("differences")
+    known = differences.values() if isinstance(differences, dict) else value.values()
+    numbers = [each for each in known if isinstance(each, float)]
+    return f"yes, within {max(numbers):.1g}" if numbers else "yes" if value.get("verified") else "-"
 
 
 def controls_section(found: Findings) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from rookery.studies.decay import Decay
 from rookery.studies.domineering_answers import difference_text
 from rookery.studies.domineering_findings import FIFTHS, FIGURES, LEARNED, Findings
 from rookery.studies.domineering_records import COMPARED, LARGE, MEANINGS, SMALL
@@ -27,7 +28,8 @@ def learning_section(found: Findings, protocol: str, figures: set[str]) -> Itera
     yield ""
     yield (
         "Validation over the last tenth of the steps, means over seeds. The loss is the sum of value and policy loss "
-        "in nats, without the sectors, so that conditions can be compared whatever they are taught."
+        "in nats, without the sectors, so that conditions can be compared whatever they are taught. Steps that the "
+        "small network was trained for are not counted."
     )
     yield ""
     rows = []
@@ -143,6 +145,11 @@ def decay_section(found: Findings, protocol: str, figures: set[str]) -> Iterator
     yield from picture(figures, f"gaps-{protocol}", "the gaps and their fits")
     yield "Asymptote of an exponential if only the first part of the steps had been seen:"
     yield ""
+    yield from horizon_table(decays)
+
+
+def horizon_table(decays: Mapping[tuple[str, str], Decay]) -> list[str]:
+    """Show what shorter runs would have said."""
     rows = []
     for pair, decay in decays.items():
         cells = []
@@ -152,7 +159,7 @@ def decay_section(found: Findings, protocol: str, figures: set[str]) -> Iterator
         worth = f"{decay.samples:.0f} of {decay.fits['exponential'].points}"
         rows.append((" - ".join(pair), *cells, f"{decay.correlation:.2f}", worth))
     shares = [f"{100 * line['share']:.0f} %" for line in next(iter(decays.values())).horizons]
-    yield from table(("gap", *shares, "correlation of neighbours", "independent points"), rows)
+    return table(("gap", *shares, "correlation of neighbours", "independent points"), rows)
 
 
 def persistence_section(found: Findings, protocol: str, figures: set[str]) -> Iterator[str]:

@@ -72,8 +72,8 @@ class Mover:
     @torch.no_grad()
     def moves(self, covered: Tensor, legal: Tensor, side: int) -> Tensor:
         """Choose a move for each board [N, 256], with at least one legal move each: [N]."""
-        found = [self.some(*both, side) for both in parted(self.network, covered, legal)]
-        return torch.cat(found)
+        parts = parted(self.network, covered, legal)
+        return torch.cat([self.some(boards, allowed, side) for boards, allowed in parts])
 
     def some(self, covered: Tensor, legal: Tensor, side: int) -> Tensor:
         """Choose moves for as many boards as go through the network at once."""

@@ -77,7 +77,8 @@ class Paired:
         """The chance of as uneven a split of signs if either were as likely (two-sided)."""
         counted = [value for value in self.by_seed.values() if value]
         fewer = min(sum(value > 0 for value in counted), sum(value < 0 for value in counted))
-        return min(1.0, 2 * sum(math.comb(len(counted), k) for k in range(fewer + 1)) / 2 ** len(counted))
+        ways: int = sum(math.comb(len(counted), k) for k in range(fewer + 1))
+        return min(1.0, ways / 2.0 ** (len(counted) - 1))
 
     @property
     def verdict(self) -> int:
