@@ -10,6 +10,7 @@ import numpy as np
 LARGE = ("large", "large-aux", "large-plain")
 SMALL = ("small-aux", "small-plain")
 LEVELS = {"large": 0.20, "large-aux": 0.25, "large-plain": 0.18}
+SCORES = (("large-aux", "large", 0.6), ("large-plain", "large", 0.5), ("large-aux", "large-plain", 0.58))
 STARTS = {"large": 0.02, "large-aux": 0.40, "large-plain": 0.15}
 
 
@@ -43,9 +44,10 @@ def made_up_run(
         rows = []
         for layer in range(count):
             value = embedded if layer == depth - 1 else 0.6 * embedded
+            likeness = 0.9 if large and layer < depth and condition != "large" else None
             rows.append({
                 "layer": layer, "read": "cls", "r2": value, "sectors": [value] * 16, "penalty": 0.1,
-                "frozen_r2": value - step / 1e5, "cka_small": 0.9 if large and layer < depth and condition != "large" else None,
+                "frozen_r2": value - step / 1e5, "cka_small": likeness,
             })  # fmt: skip
         lines.append({"step": step, "layers": rows})
     (place / "progress.jsonl").write_text("".join(json.dumps(row) + "\n" for row in progress))
@@ -70,23 +72,23 @@ def made_up_comparison(folder: Path, seeds=(42, 123, 456, 789), suffix: str = ""
     protocol = "probed" if suffix else "taught"
     matches, similar = [], []
     for number, seed in enumerate(seeds):
-        for first, second, score in (("large-aux", "large", 0.6), ("large-plain", "large", 0.5), ("large-aux", "large-plain", 0.58)):
-            matches.append({
-                "protocol": protocol, "seed": seed, "first": f"{first}{suffix}-s{seed}", "second": f"{second}{suffix}-s{seed}",
+        for first, second, score in SCORES:
+            pair = {"first": f"{first}{suffix}-s{seed}", "second": f"{second}{suffix}-s{seed}"}
+            matches.append(pair | {
+                "protocol": protocol, "seed": seed,
                 "step": 30_000, "openings": 50, "candidates": 1, "games": 100, "score": score + 0.01 * number,
                 "low": score - 0.08, "high": score + 0.1, "as_vertical": score, "as_horizontal": score, "both": 20,
                 "split": 20, "neither": 10,
             })  # fmt: skip
-            similar.append({
-                "kind": "conditions", "protocol": protocol, "first": f"{first}{suffix}-s{seed}",
-                "second": f"{second}{suffix}-s{seed}", "cka": [0.9 - 0.1 * layer for layer in range(7)],
-            })  # fmt: skip
+            cka = [0.9 - 0.1 * layer for layer in range(7)]
+            similar.append(pair | {"kind": "conditions", "protocol": protocol, "cka": cka})
     line = {"layer": 1, "read": "cls", "r2": 0.05, "sectors": [0.05] * 16, "penalty": 1.0}
     controls = {
         "positions": 20_000, "raw": line | {"layer": -1, "read": "board", "r2": 0.31},
         "random": [{"seed": 42, "layers": [line, line | {"read": "mean"}]}],
-        "shuffled": [{"run": f"large-aux{suffix}-s{seeds[0]}", "layer": 1, "r2": 0.3, "shuffles": 20, "mean": -0.001, "highest": 0.001, "p": 1 / 21}],
+        "shuffled": [{"layer": 1, "r2": 0.3, "shuffles": 20, "mean": -0.001, "highest": 0.001, "p": 1 / 21}],
     }  # fmt: skip
+    controls["shuffled"][0]["run"] = f"large-aux{suffix}-s{seeds[0]}"
     reads = [{"run": f"large{suffix}-s{seeds[0]}", "step": 30_000, "layers": [line, line | {"read": "all", "r2": 0.7}]}]
     content = {
         "format": "rookery domineering comparison", "version": 1, "strength": matches, "similarity": similar,

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from rookery import BadInput
+from rookery.arena.evaluator import on_threads
 from rookery.nets.configs import TransformerConfig
 from rookery.nets.hooks import run_with_cache
 from rookery.nets.residual import build
@@ -33,6 +34,12 @@ pytestmark = pytest.mark.xdist_group("domineering")
 
 TINY = TransformerConfig(rows=16, cols=16, width=16, heads=2, head_width=8, layers=2, mlp=16, policy_hidden=8)
 SMALLER = TransformerConfig(rows=16, cols=16, width=16, heads=1, head_width=8, layers=1, mlp=8, policy_hidden=8)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    with on_threads(1):
+        yield
 
 
 @pytest.fixture(scope="module")

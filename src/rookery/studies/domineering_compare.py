@@ -78,6 +78,14 @@ class CompareSettings:
             whole_number(name, getattr(self, name), least, most)
 
 
+def fingerprint(network: Transformer) -> str:
+    """Return a checksum of the weights, whatever file they are in."""
+    found = hashlib.sha256()
+    for name, weights in sorted(network.state_dict().items()):
+        found.update(name.encode() + weights.cpu().numpy().tobytes())
+    return found.hexdigest()[:16]
+
+
 class Comparison:
     """What compares the networks of a folder, step by step."""
 
@@ -108,7 +116,7 @@ class Comparison:
             self.missing.append(f"The network of {run.name} is no transformer.")
             return
         self.networks[run.name] = network.to(self.device).eval()
-        self.prints[run.name] = hashlib.sha256(run.network.read_bytes()).hexdigest()[:16]
+        self.prints[run.name] = fingerprint(network)
 
     def sample(self) -> ProbeSet | None:
         """Draw the positions of validation; None if there are no games, or too few."""
