@@ -25,7 +25,7 @@ from studies.domineering_samples import some_records
 pytestmark = pytest.mark.xdist_group("domineering")
 
 TINY = TransformerConfig(rows=16, cols=16, width=8, heads=1, head_width=8, layers=2, mlp=8, policy_hidden=8)
-SETTINGS = CompareSettings(positions=150, similar=60, openings=2, shuffles=3)
+SETTINGS = CompareSettings(positions=100, similar=50, openings=2, shuffles=3)
 ABOUT = About(game="domineering", rules_version=1, observation="tokens", step=1000)
 
 
@@ -74,7 +74,7 @@ def test_networks_are_compared_that_share_their_condition_or_their_seed(found):
 
 def test_likeness_is_cka_on_positions_of_validation(study, found):
     table = GameTable(some_records(60, seed=3))
-    probed = probe_set(Positions(table, "valid"), 150)[::3]
+    probed = probe_set(Positions(table, "valid"), 100)[::2]
     first, second = (list(layer_inputs(build(TINY, number), probed)) for number in (0, 1))
     row = next(row for row in found["similarity"] if (row["first"], row["second"]) == ("large-s1", "large-aux-s1"))
     assert row["positions"] == 50
@@ -83,7 +83,7 @@ def test_likeness_is_cka_on_positions_of_validation(study, found):
 
 
 def test_reads_and_controls_are_there(found):
-    probed = probe_set(Positions(GameTable(some_records(60, seed=3)), "valid"), 150)
+    probed = probe_set(Positions(GameTable(some_records(60, seed=3)), "valid"), 100)
     entry = next(entry for entry in found["reads"] if entry["run"] == "large-s1")
     assert entry["layers"][:4] == probe_layers(build(TINY, 0), probed, reads=("cls", "mean"))
     assert [(line["read"], line["layer"]) for line in entry["layers"][4:]] == [("all", 1)]

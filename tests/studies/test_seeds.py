@@ -50,10 +50,10 @@ def test_a_band_of_one_seed_is_that_seed():
     assert low.tolist() == high.tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize(("seeds", "least", "most"), [(4, 0.75, 0.9), (12, 0.89, 0.96)])
+@pytest.mark.parametrize(("seeds", "least", "most"), [(4, 0.75, 0.9), (12, 0.87, 0.97)])
 def test_the_bootstrap_covers_too_little_with_few_seeds_and_enough_with_many(seeds, least, most):
     rng = np.random.default_rng(5)
-    values = rng.normal(size=(seeds, 1500))  # so many studies at once
+    values = rng.normal(size=(seeds, 600))  # so many studies at once
     low, high = band(values)
     assert least < np.mean((low <= 0) & (high >= 0)) < most
 
@@ -62,13 +62,13 @@ def test_the_bootstrap_covers_too_little_with_few_seeds_and_enough_with_many(see
 def test_students_interval_covers_as_much_as_it_says(seeds):
     rng = np.random.default_rng(6)
     covered = 0
-    for _ in range(1000):
+    for _ in range(600):
         shared = rng.normal(scale=5, size=seeds)  # what a seed does to both conditions
         first, second = (dict(enumerate(shared + rng.normal(size=seeds))) for _ in range(2))
         found = paired(first, second)
         assert found is not None
         covered += found.estimate.low <= 0 <= found.estimate.high
-    assert abs(covered / 1000 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 1000)
+    assert abs(covered / 600 - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 600)
 
 
 def test_differences_are_taken_seed_by_seed():
