@@ -49,7 +49,7 @@ def positions() -> Positions:
 
 @pytest.fixture(scope="module")
 def probed(positions):
-    return probe_set(positions, 300)
+    return probe_set(positions, 200)
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +61,10 @@ def network():
 
 
 def test_the_sample_is_the_same_every_time_and_has_no_position_twice(positions, probed):
-    again = probe_set(positions, 300)
+    again = probe_set(positions, 200)
     assert torch.equal(probed.tokens, again.tokens)
-    assert len(np.unique(np.c_[probed.tokens.numpy(), probed.groups], axis=0)) == 300
-    assert not torch.equal(probe_set(positions, 300, seed=1).tokens, probed.tokens)
+    assert len(np.unique(np.c_[probed.tokens.numpy(), probed.groups], axis=0)) == 200
+    assert not torch.equal(probe_set(positions, 200, seed=1).tokens, probed.tokens)
 
 
 def test_positions_have_their_own_sectors_and_games(positions, probed):

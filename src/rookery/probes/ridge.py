@@ -27,8 +27,8 @@ from rookery.arena.evaluator import on_threads
 from rookery.errors import BadInput
 from rookery.probes.linear import folds_of
 
-PENALTIES = tuple(10 ** (power / 2) for power in range(-10, 5))
-"""of the squared weights against the mean squared error, for inputs of deviation 1: 1e-5 to 100"""
+PENALTIES = tuple(10 ** (power / 2) for power in range(-14, 5))
+"""of the squared weights against the mean squared error, for inputs of deviation 1: 1e-7 to 100"""
 FOLDS = 5
 SEED = 1
 """of the folds: the same groups always fall into the same"""
