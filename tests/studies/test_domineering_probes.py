@@ -198,7 +198,8 @@ def test_the_raw_board_is_read_square_by_square(positions):
     assert found["read"] == "board"
 
 
-def test_shuffled_sectors_are_not_read(network, probed):
+def test_shuffled_sectors_are_not_read(network, positions):
+    probed = probe_set(positions, 600)
     found = shuffled_control(network, probed, 1, shuffles=10)
     assert found["highest"] < 0.02
     assert found["mean"] < found["r2"]
