@@ -21,6 +21,7 @@ from rookery.cli import (
     solve,
     study,
     study_domineering,
+    study_domineering_report,
     train,
     zoo,
 )
@@ -29,7 +30,7 @@ from rookery.errors import BadInput
 
 __all__ = [
     "app", "arena", "bench", "doctor", "elo", "games", "grow", "main", "players", "runs", "solve", "study",
-    "study_domineering", "train", "zoo",
+    "study_domineering", "study_domineering_report", "train", "zoo",
 ]  # fmt: skip
 
 
