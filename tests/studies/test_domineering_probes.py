@@ -111,10 +111,16 @@ def test_reads_are_the_stream_behind_each_layer(network, probed):
 
 
 def test_chunks_make_no_difference(network, probed, monkeypatch):
-    whole = collected(network, probed, "cls", [0, 1])
+    places = [(0, "cls"), (1, "cls"), (1, "all"), (0, "mean")]
+    whole = collected(network, probed, places)
     monkeypatch.setitem(__import__("rookery.studies.domineering_probes", fromlist=["AT_ONCE"]).AT_ONCE, "cpu", 7)
-    for one, other in zip(whole, collected(network, probed, "cls", [0, 1]), strict=True):
+    for one, other in zip(whole, collected(network, probed, places), strict=True):
         torch.testing.assert_close(one, other)
+
+
+def test_layers_that_there_are_not_are_refused(network, probed):
+    with pytest.raises(BadInput, match=r"layer must be a whole number in 0\.\.1, not 2"):
+        collected(network, probed, [(2, "cls")])
 
 
 def test_other_reads_are_refused(network, probed):

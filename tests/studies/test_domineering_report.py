@@ -128,10 +128,10 @@ def test_throughout_needs_every_part():
 
 def test_a_wrong_order_at_step_0_is_told(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("studies.domineering_made_up", fromlist=["STARTS"]).STARTS, "large-plain", 0.5)
-    made_up_study(tmp_path, seeds=[1, 2], steps=1000)
+    made_up_study(tmp_path, seeds=[1, 2, 3], steps=1000)
     told = answer(Findings(tmp_path), "At step 0")
     assert told.verdict == "no"
-    assert "in 0 of 2 seeds" in told.measured
+    assert "in 0 of 3 seeds" in told.measured
 
 
 def test_one_seed_alone_answers_nothing_that_needs_an_interval(tmp_path):

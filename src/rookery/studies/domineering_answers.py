@@ -115,7 +115,9 @@ def start_answer(found: Findings, protocol: str) -> Answer:
     right = [s for s in seeds if values["large-aux"][s] > values["large-plain"][s] > values["large"][s]]
     means = ", ".join(f"{name} {sum(values[name][s] for s in seeds) / len(seeds):.3f}" for name in LARGE)
     told = f"in {len(right)} of {len(seeds)} seeds; mean R2: {means}"
-    return Answer(question, said, told, YES if len(right) == len(seeds) else NO)
+    clear = [found.at_start(pair, protocol) for pair in COMPARED]
+    wrong = any(one_sided(difference, 1) == NO for difference in clear)
+    return Answer(question, said, told, YES if len(right) == len(seeds) else NO if wrong else OPEN)
 
 
 def concentration_answer(found: Findings, protocol: str) -> Answer:

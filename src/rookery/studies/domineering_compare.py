@@ -36,9 +36,7 @@ from rookery.studies.domineering_probes import (
     ProbeSet,
     collected,
     layer_facts,
-    layer_inputs,
     number,
-    probe_layers,
     probe_set,
     random_control,
     raw_control,
@@ -96,6 +94,7 @@ class Comparison:
         self.missing: list[str] = []
         self.networks: dict[str, Transformer] = {}
         self.prints: dict[str, str] = {}
+        self.shown: dict[str, list[Tensor]] = {}
         for run in self.records.runs.values():
             self.open(run)
         before = read_values(folder / FILE)
@@ -150,22 +149,17 @@ class Comparison:
                 yield "conditions" if same[0] else "seeds", first, second
 
     def similarity(self, say: Say) -> list[dict[str, Any]]:
-        """Compare layers by CKA."""
+        """Compare layers by CKA, of networks that were probed before."""
         if self.probed is None:
             return []
         pairs = list(self.similar_pairs())
-        shown = self.probed[:: -(-len(self.probed) // self.settings.similar)]  # some of every game
-        layers: dict[str, list[Tensor]] = {}
         found = []
         for done, (kind, first, second) in enumerate(pairs):
             say(done, len(pairs), "similarity of layers")
-            for run in (first, second):
-                if run.name not in layers:
-                    layers[run.name] = list(layer_inputs(self.networks[run.name], shown))
-            both = list(zip(layers[first.name], layers[second.name], strict=False))
+            both = list(zip(self.shown[first.name], self.shown[second.name], strict=False))
             found.append({
                 "kind": kind, "protocol": first.protocol, "first": first.name, "second": second.name,
-                "positions": len(shown), "cka": [number(cka(*pair)) for pair in both],
+                "positions": len(both[0][0]), "cka": [number(cka(*pair)) for pair in both],
                 "debiased": [number(debiased_cka(*pair)) for pair in both],
             })  # fmt: skip
         return found
@@ -177,10 +171,15 @@ class Comparison:
         found, embedded = [], self.records.embedded_layer
         for done, (name, network) in enumerate(self.networks.items()):
             say(done, len(self.networks), f"probes of {name}")
-            lines = probe_layers(network, self.probed, reads=("cls", "mean"))
-            if embedded < network.config.layers:
-                inputs = collected(network, self.probed, "all", [embedded])[0]
-                lines.append(layer_facts(embedded, "all", scores_of(inputs, self.probed)))
+            layers = range(network.config.layers)
+            places = [(layer, read) for read in ("cls", "mean") for layer in layers]
+            places += [(embedded, "all")] if embedded in layers else []
+            inputs = collected(network, self.probed, places)
+            lines = [
+                layer_facts(*place, scores_of(each, self.probed)) for place, each in zip(places, inputs, strict=True)
+            ]
+            stride = -(-len(self.probed) // self.settings.similar)  # some positions of every game
+            self.shown[name] = [each[::stride].clone() for each in inputs[: len(layers)]]
             run = self.records.runs[name]
             found.append({"run": name, "step": run.last_step, "positions": len(self.probed), "layers": lines})
         return found
@@ -257,8 +256,8 @@ def compare(folder: Path, settings: CompareSettings, device: str, say: Say) -> P
     found = Comparison(folder, settings, device)
     content: dict[str, Any] = {"format": FORMAT, "version": 1, "settings": asdict(settings)}
     content["embedded_layer"] = found.records.embedded_layer
-    content["similarity"] = found.similarity(say)
     content["reads"] = found.reads(say)
+    content["similarity"] = found.similarity(say)
     content["controls"] = found.controls(say)
     content["strength"] = []
     path = folder / FILE

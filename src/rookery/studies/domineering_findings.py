@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,11 @@ class Findings:
 
     def strength(self, pair: tuple[str, str], protocol: str) -> Paired | None:
         """Return by how much the first scores above one half, seed by seed."""
-        return paired({seed: match["score"] - 0.5 for seed, match in self.matches(pair, protocol).items()})
+        found = paired({seed: match["score"] - 0.5 for seed, match in self.matches(pair, protocol).items()})
+        if found is None or not found.estimate.known:
+            return found
+        low, high = max(-0.5, found.estimate.low), min(0.5, found.estimate.high)
+        return replace(found, estimate=replace(found.estimate, low=low, high=high))
 
     def similarity(self, kind: str, protocol: str) -> dict[str, np.ndarray]:
         """Return the mean CKA by layer of pairs of conditions, or of seeds of one condition, by name."""

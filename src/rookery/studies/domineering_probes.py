@@ -33,9 +33,8 @@ from rookery.games.domineering import SECTOR
 from rookery.games.options import one_of, whole_number
 from rookery.learn.files import write_whole
 from rookery.nets.configs import TransformerConfig
-from rookery.nets.hooks import run_with_cache
 from rookery.nets.residual import build
-from rookery.nets.transformer import Transformer
+from rookery.nets.transformer import Tap, Transformer
 from rookery.probes.ridge import FOLDS, RidgeProbe, RidgeScores, fit_ridge, r2, read_by_fold
 from rookery.probes.similarity import cka
 from rookery.search.domineering_guided import LONGEST
@@ -113,30 +112,48 @@ def of_sectors(x: Tensor) -> Tensor:
 KEEPS: dict[str, Callable[[Tensor], Tensor]] = {"cls": of_board, "mean": of_mean, "all": of_sectors}
 
 
+Place = tuple[int, str]
+"""a layer and what is read behind it"""
+
+
+class Reader(Tap):
+    """A tap that keeps what is read behind some layers."""
+
+    def __init__(self, places: Sequence[Place]):
+        self.kept: dict[Place, list[Tensor]] = {place: [] for place in places}
+        self.reads: dict[str, list[Place]] = {}
+        for place in places:
+            self.reads.setdefault(f"layers.{place[0]}.out", []).append(place)
+
+    def __call__(self, name: str, x: Tensor) -> Tensor:
+        """Keep what is asked for."""
+        for place in self.reads.get(name, ()):
+            self.kept[place].append(KEEPS[place[1]](x))
+        return x
+
+
 @torch.no_grad()
-def collected(network: Transformer, probed: ProbeSet, read: str, layers: Sequence[int]) -> list[Tensor]:
-    """Return what is read behind some layers, each [N, ...] float32 on the network's device.
+def collected(network: Transformer, probed: ProbeSet, places: Sequence[Place]) -> list[Tensor]:
+    """Return what is read behind some layers, each [N, ...] float32 on the network's device, by one pass for all.
 
     On a card products are rounded to bfloat16, as in training; the stream itself is not.
     """
-    one_of("read", read, READS)
-    device = network.state_embed.weight.device
-    names, found = [f"layers.{layer}.out" for layer in layers], []
+    for layer, read in places:
+        one_of("read", read, READS)
+        whole_number("layer", layer, 0, network.config.layers - 1)
+    device, reader = network.state_embed.weight.device, Reader(places)
+    depth = 1 + max(layer for layer, _ in places)
     with torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext():
         for tokens in torch.split(probed.tokens, AT_ONCE.get(device.type, AT_ONCE["cpu"])):
-            _, cache = run_with_cache(network, tokens.to(device).long(), names, KEEPS[read], depth=max(layers) + 1)
-            found.append([cache[name] for name in names])
-    return [torch.cat(column) for column in zip(*found, strict=True)]
+            network.stream(tokens.to(device).long(), depth, reader)
+    return [torch.cat(reader.kept[place]) for place in places]
 
 
 def layer_inputs(network: Transformer, probed: ProbeSet, read: str = "cls") -> Iterator[Tensor]:
     """Yield what is read behind each layer; of all tokens by one pass a layer, since they are many numbers."""
-    layers = range(network.config.layers)
-    if read == "all":
-        for layer in layers:
-            yield from collected(network, probed, read, [layer])
-    elif layers:
-        yield from collected(network, probed, read, layers)
+    places = [(layer, read) for layer in range(network.config.layers)]
+    for some in [[place] for place in places] if read == "all" else [places] if places else []:
+        yield from collected(network, probed, some)
 
 
 # ---- probes --------------------------------------------------------------------------------------
@@ -227,18 +244,26 @@ def probe_layers(
     small   the network that was embedded, or what it shows behind its layers (`list(layer_inputs(small, probed))`, to
             save a pass every time): compared by CKA, layer by layer, as far as it goes, where the board's token is read
     """
-    lines = []
-    for read in reads:
-        beside = embedded_layers(small, probed) if read == "cls" else []
-        for layer, inputs in enumerate(layer_inputs(network, probed, read)):
-            scores = scores_of(inputs, probed)
-            line = layer_facts(layer, read, scores)
-            if frozen is not None and read == "cls" and layer < len(frozen.layers):
-                line["frozen_r2"] = number(frozen.r2(layer, inputs, scores[0], probed.targets))
-            if layer < len(beside):
-                line["cka_small"] = number(cka(inputs, beside[layer].to(inputs.device)))
-            lines.append(line)
+    beside, lines = embedded_layers(small, probed), []
+    for (layer, read), inputs in read_places(network, probed, reads):
+        scores = scores_of(inputs, probed)
+        line = layer_facts(layer, read, scores)
+        if frozen is not None and read == "cls" and layer < len(frozen.layers):
+            line["frozen_r2"] = number(frozen.r2(layer, inputs, scores[0], probed.targets))
+        if read == "cls" and layer < len(beside):
+            line["cka_small"] = number(cka(inputs, beside[layer].to(inputs.device)))
+        lines.append(line)
     return lines
+
+
+def read_places(network: Transformer, probed: ProbeSet, reads: Sequence[str]) -> Iterator[tuple[Place, Tensor]]:
+    """Yield what is read behind all layers, read by read: by one pass, but of all tokens by one a layer."""
+    together = [(layer, read) for read in reads if read != "all" for layer in range(network.config.layers)]
+    found = dict(zip(together, collected(network, probed, together), strict=True)) if together else {}
+    for read in reads:
+        inputs = layer_inputs(network, probed, read) if read == "all" else iter(())
+        for layer in range(network.config.layers):
+            yield (layer, read), found.pop((layer, read)) if read != "all" else next(inputs)
 
 
 def embedded_layers(small: Transformer | Sequence[Tensor] | None, probed: ProbeSet) -> Sequence[Tensor]:
@@ -272,7 +297,7 @@ def shuffled_control(
     Nothing can be read of them: what is found is what the probe finds in noise. `p` is the chance that the true R2 is
     among the highest by chance: (1 + shuffles that reach it) / (1 + shuffles).
     """
-    inputs = collected(network, probed, "cls", [layer])[0]
+    inputs = collected(network, probed, [(layer, "cls")])[0]
     random = torch.Generator().manual_seed(seed)
     orders = [torch.randperm(len(probed), generator=random) for _ in range(shuffles)]
     targets = torch.cat([probed.targets[order.to(probed.targets.device)] for order in orders], 1)
