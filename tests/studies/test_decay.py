@@ -138,6 +138,13 @@ def test_too_few_points_are_not_fitted():
     assert short.horizons[-1]["asymptote"] is not None
 
 
+def test_a_fifth_of_thirty_points_is_seen():
+    found = decay_of(STEPS[:30], {1: exponential(tau=1500.0)[:30]})
+    assert found is not None
+    assert (found.horizons[0]["points"], found.horizons[0]["at_edge"]) == (6, False)
+    assert found.horizons[0]["asymptote"] == pytest.approx(0.04, abs=0.001)
+
+
 def test_equal_curves_can_be_fitted():
     found = decay_of(STEPS, {1: np.zeros(61), 2: np.zeros(61)})
     assert found is not None

@@ -273,6 +273,8 @@ def test_runs_that_have_only_begun_are_reported(tmp_path):
     (tmp_path / "runs" / "large-s3").mkdir()
     (tmp_path / "compare.json").write_text("{ cut off")
     text = reported(tmp_path)
+    (tmp_path / "compare.json").write_text('{"strength": 3}')
+    assert reported(tmp_path) == text
     assert "large-s3 was stopped after 0 steps." in text
     assert "| large-aux - large | step 0 |" in text
 

@@ -39,6 +39,8 @@ APART = 1.5
 GRID, FINE, ROUNDS = 32, 9, 4
 LEAST_POINTS = 8
 """points that a curve needs before anything is fitted to it"""
+HORIZON_POINTS = 6
+"""points of the first part of a curve before an exponential is fitted to it"""
 HORIZONS = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -244,7 +246,7 @@ def horizon(steps: np.ndarray, values: np.ndarray, share: float) -> dict[str, An
     """Fit an exponential to the first part of the steps."""
     seen = steps <= steps[0] + share * (steps[-1] - steps[0]) + 1e-9
     facts: dict[str, Any] = {"share": share, "last_step": int(steps[seen][-1]), "points": int(seen.sum())}
-    if seen.sum() < LEAST_POINTS:
+    if seen.sum() < HORIZON_POINTS:
         return facts | {"asymptote": None, "interval": None, "at_edge": False}
     found = fit("exponential", steps[seen], values.mean(0)[seen, None])[0]
     interval = interval_of("exponential", steps[seen], values[:, seen])

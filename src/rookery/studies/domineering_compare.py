@@ -43,11 +43,10 @@ from rookery.studies.domineering_probes import (
     scores_of,
     shuffled_control,
 )
-from rookery.studies.domineering_records import LARGE, SMALL, Records, RunRecord, pairs_of, read_values
+from rookery.studies.domineering_records import COMPARISON, LARGE, SMALL, Records, RunRecord, pairs_of, read_values
 from rookery.studies.domineering_strength import Mover, match_facts, openings, play
 
 FILE = "compare.json"
-FORMAT = "rookery domineering comparison"
 
 Say = Callable[[int, int, str], None]
 
@@ -98,7 +97,7 @@ class Comparison:
         for run in self.records.runs.values():
             self.open(run)
         before = read_values(folder / FILE)
-        self.before = before.get("strength", []) if before.get("format") == FORMAT else []
+        self.before = before.get("strength", []) if before.get("format") == COMPARISON else []
         self.probed = self.sample()
 
     def open(self, run: RunRecord) -> None:
@@ -254,7 +253,7 @@ class Comparison:
 def compare(folder: Path, settings: CompareSettings, device: str, say: Say) -> Path:
     """Compare the networks of a study; return the file with the results, written after every match."""
     found = Comparison(folder, settings, device)
-    content: dict[str, Any] = {"format": FORMAT, "version": 1, "settings": asdict(settings)}
+    content: dict[str, Any] = {"format": COMPARISON, "version": 1, "settings": asdict(settings)}
     content["embedded_layer"] = found.records.embedded_layer
     content["reads"] = found.reads(say)
     content["similarity"] = found.similarity(say)

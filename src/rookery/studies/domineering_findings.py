@@ -18,6 +18,7 @@ import numpy as np
 from rookery.studies.decay import Decay, decay_of
 from rookery.studies.domineering_records import (
     COMPARED,
+    COMPARISON,
     CONTROLS,
     LARGE,
     SMALL,
@@ -51,7 +52,8 @@ class Findings:
     def __init__(self, folder: Path):
         self.folder = folder
         self.records = Records(folder)
-        self.compared = read_values(folder / "compare.json")
+        compared = read_values(folder / "compare.json")
+        self.compared = compared if compared.get("format") == COMPARISON else {}
         self.layer = self.records.embedded_layer
         self.decays: dict[tuple[tuple[str, str], str], Decay | None] = {}
 

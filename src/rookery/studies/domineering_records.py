@@ -35,6 +35,8 @@ SEEDS = (42, 123, 456, 789)
 PROTOCOLS = ("taught", "probed")
 NAME = re.compile(rf"({'|'.join(sorted(MEANINGS, key=len, reverse=True))})(-probe)?-s(\d+)")
 PLANNED_DEPTH = 2
+COMPARISON = "rookery domineering comparison"
+"""the format of compare.json"""
 COMPARED = (("large-aux", "large"), ("large-aux", "large-plain"), ("large-plain", "large"))
 """the three key comparisons: embedding with the side task, the side task, embedding alone"""
 
