@@ -21,6 +21,7 @@ from rookery.cli import (
     solve,
     study,
     study_domineering,
+    study_domineering_report,
     study_domineering_train,
     train,
     zoo,
@@ -30,7 +31,7 @@ from rookery.errors import BadInput
 
 __all__ = [
     "app", "arena", "bench", "doctor", "elo", "games", "grow", "main", "players", "runs", "solve", "study",
-    "study_domineering", "study_domineering_train", "train", "zoo",
+    "study_domineering", "study_domineering_report", "study_domineering_train", "train", "zoo",
 ]  # fmt: skip
 
 

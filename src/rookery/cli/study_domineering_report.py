@@ -1,0 +1,77 @@
+"""The commands of the Domineering study that compare its networks and report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Option
+
+from rookery.cli.shared import JsonOption, print_json
+from rookery.cli.study import INTERRUPTED
+from rookery.cli.study_domineering import domineering
+
+STUDY = Path("studies/domineering")
+FolderOption = Annotated[Path, Option(metavar="FOLDER", help="where all of the study is kept")]
+
+
+@domineering.command()
+def compare(
+    folder: FolderOption = STUDY,
+    positions: Annotated[int, Option(help="positions of validation on which probes are judged")] = 20_000,
+    openings: Annotated[int, Option(help="random openings of a match, each played with both seats")] = 256,
+    candidates: Annotated[
+        int, Option(help="moves a player looks at before it chooses by value; 1: its policy alone")
+    ] = 1,
+    seed: Annotated[int, Option(help="same seed, same openings")] = 0,
+    device: Annotated[str, Option(help="auto, cpu, cuda or mps")] = "auto",
+) -> None:
+    """Compare the networks of a study: layers by CKA, controls of the probes, matches at equal steps.
+
+    It reads FOLDER/runs/*/network.safetensors and the games in FOLDER/data, and writes FOLDER/compare.json, which the
+    report shows. Matches that were played before are not played again.
+
+    rookery study domineering compare
+
+    rookery study domineering compare --openings 32 --positions 2000 --folder studies/quick
+    """
+    from rookery.studies.domineering_compare import CompareSettings
+    from rookery.studies.domineering_compare import compare as compare_networks
+    from rookery.terminal import err, out, progress_bar
+
+    settings = CompareSettings(positions=positions, openings=openings, candidates=candidates, seed=seed)
+    try:
+        with progress_bar() as bar:
+            task = bar.add_task("compare", total=None, note="")
+
+            def say(done: int, total: int, note: str) -> None:
+                bar.update(task, completed=done, total=total, note=note)
+
+            found = compare_networks(folder, settings, device, say)
+    except KeyboardInterrupt:
+        err.print("interrupted; the same command goes on with the next match", markup=False)
+        raise typer.Exit(INTERRUPTED) from None
+    out.print(f"{found}", markup=False, soft_wrap=True)
+
+
+@domineering.command()
+def report(folder: FolderOption = STUDY, as_json: JsonOption = False) -> None:
+    """Write the report of a study: report.md, report.html and figures, from what lies in its folder.
+
+    What is missing is named, and the rest is shown. FOLDER/remarks.md, if it is there, becomes part of the report.
+    With --json all findings are printed as well, for programs.
+
+    rookery study domineering report
+
+    rookery study domineering report --folder studies/quick --json
+    """
+    from rookery.studies.domineering_report import report_facts, write_report
+    from rookery.terminal import out, waiting
+
+    with waiting(lambda: "writing the report"):
+        place = write_report(folder)
+    if as_json:
+        print_json(report_facts(folder))
+    else:
+        out.print(f"{place}", markup=False, soft_wrap=True)

@@ -1,0 +1,213 @@
+"""The seed's hypotheses and the question of the Domineering study, answered from its findings.
+
+A verdict needs Student's interval over seeds, seed by seed, to lie on one side of 0; throughout training means in each
+fifth of it. Where there is no interval, or it lies on both sides, the question stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rookery.studies.domineering_findings import END, FIFTHS, LEARNED, Findings
+from rookery.studies.domineering_records import COMPARED, LARGE
+from rookery.studies.intervals import shown
+from rookery.studies.pylos_answers import NO, OPEN, YES, Answer
+from rookery.studies.seeds import Paired, paired
+
+AUX = ("large-aux", "large")
+EARLY = (0.0, 0.2)
+RULED_OUT = 10.0
+"""a family whose BIC is higher than the best by more does not count any more"""
+MEANS = {
+    ("large-aux", "large"): "embedding a network that was taught the sectors",
+    ("large-aux", "large-plain"): "the side task of the embedded network",
+    ("large-plain", "large"): "embedding a network that was not taught the sectors",
+}
+
+
+def difference_text(found: Paired | None, digits: int = 3) -> str:
+    """Write a difference with its interval and how many seeds agree."""
+    if found is None:
+        return "-"
+    return f"{shown(found.estimate, digits)}, above 0 in {found.above} of {found.estimate.count}"
+
+
+def one_sided(found: Paired | None, wanted: int) -> str:
+    """Tell whether a difference is on the wanted side of 0."""
+    if found is None or found.verdict == 0:
+        return OPEN
+    return YES if found.verdict == wanted else NO
+
+
+def throughout(parts: Sequence[Paired | None]) -> str:
+    """Tell whether differences are above 0 in every part of training."""
+    verdicts = [one_sided(part, 1) for part in parts]
+    return NO if NO in verdicts else YES if set(verdicts) == {YES} else OPEN
+
+
+def parts_text(parts: Sequence[Paired | None], digits: int = 3) -> str:
+    """Write the differences of the fifths of training, and in how many they are clear."""
+    values = ", ".join("-" if part is None else f"{part.estimate.mean:+.{digits}f}" for part in parts)
+    clear = sum(one_sided(part, 1) == YES for part in parts)
+    return f"by fifths of training {values}, clearly above 0 in {clear} of {len(parts)}"
+
+
+def fifths(found: Findings, protocol: str, figure: str) -> list[Paired | None]:
+    """Compare large-aux with large in each fifth of training."""
+    return [found.part(AUX, protocol, figure, span) for span in FIFTHS]
+
+
+# ---- the question --------------------------------------------------------------------------------
+
+
+def help_answers(found: Findings, protocol: str) -> list[Answer]:
+    """Answer whether embedding helps a large network to learn, soon and in the end."""
+    answers = []
+    for span, question in ((EARLY, "Does embedding let a large network learn faster?"), (END, "Does it learn better?")):
+        told, verdicts = [], []
+        for pair in (("large-aux", "large"), ("large-plain", "large")):
+            part = found.part(pair, protocol, LEARNED, span)
+            told.append(f"{pair[0]} - {pair[1]}: {difference_text(part)}")
+            verdicts.append((pair[0], one_sided(part, -1)))
+        yes = [name for name, verdict in verdicts if verdict == YES]
+        worse = [name for name, verdict in verdicts if verdict == NO]
+        parts = [f"{word}: {', '.join(names)}" for word, names in ((YES, yes), (NO, worse)) if names]
+        verdict = "; ".join(parts) or OPEN
+        where = "the first fifth" if span == EARLY else "the last tenth"
+        said = "embedding helps (the study's question)"
+        answers.append(Answer(question, said, f"validation loss over {where} of the steps: {'; '.join(told)}", verdict))
+    return answers
+
+
+def strength_answer(found: Findings, protocol: str) -> Answer:
+    """Answer whether embedded networks play better after as many steps."""
+    question, said = "Does an embedded network play better?", "embedding helps (the study's question)"
+    told, verdicts = [], []
+    for pair in COMPARED:
+        result = found.strength(pair, protocol)
+        if result is not None:
+            games = sum(match["games"] for match in found.matches(pair, protocol).values())
+            score = shown(result.estimate, 1, 0.01)
+            told.append(f"{pair[0]} against {pair[1]}: points above 50 %: {score}, {games:,} games")
+            verdicts.append((pair, one_sided(result, 1)))
+    if not told:
+        return Answer(question, said, "the networks have not met", OPEN)
+    against = [(pair[0], verdict) for pair, verdict in verdicts if pair[1] == "large"]
+    yes, no = ([name for name, verdict in against if verdict == wanted] for wanted in (YES, NO))
+    return Answer(question, said, "; ".join(told), f"yes: {', '.join(yes)}" if yes else NO if no else OPEN)
+
+
+# ---- step 0 and hypotheses -----------------------------------------------------------------------
+
+
+def start_answer(found: Findings, protocol: str) -> Answer:
+    """Answer whether at step 0 the embedded layer shows most in large-aux and least in large."""
+    question = f"At step 0, is the probe behind layer {found.layer} best in large-aux and worst in large?"
+    said = "yes, or the embedding is wrong"
+    values: dict[str, dict[int, float]] = {}
+    for name in LARGE:
+        runs = found.records.of(name, protocol)
+        starts = {seed: run.probe(found.layer) for seed, run in runs.items()}
+        values[name] = {seed: series[0] for seed, series in starts.items() if 0 in series}
+    seeds = sorted(set.intersection(*(set(each) for each in values.values())))
+    if not seeds:
+        return Answer(question, said, "not all three conditions were probed at step 0", OPEN)
+    right = [s for s in seeds if values["large-aux"][s] > values["large-plain"][s] > values["large"][s]]
+    means = ", ".join(f"{name} {sum(values[name][s] for s in seeds) / len(seeds):.3f}" for name in LARGE)
+    told = f"in {len(right)} of {len(seeds)} seeds; mean R2: {means}"
+    clear = [found.at_start(pair, protocol) for pair in COMPARED]
+    wrong = any(one_sided(difference, 1) == NO for difference in clear)
+    return Answer(question, said, told, YES if len(right) == len(seeds) else NO if wrong else OPEN)
+
+
+def concentration_answer(found: Findings, protocol: str) -> Answer:
+    """Answer the first hypothesis."""
+    question = f"H1: with small-aux embedded, are sectors more concentrated at layer {found.layer} throughout training?"
+    said = "yes: that layer gave the small network's answer"
+    parts = fifths(found, protocol, "concentration")
+    if not any(parts):
+        return Answer(question, said, "large-aux and large were not both probed", OPEN)
+    levels = ", ".join(
+        f"{name} {shown(found.level(name, protocol, 'concentration'))}"
+        for name in LARGE
+        if found.level(name, protocol, "concentration") is not None
+    )
+    told = f"R2 of the layer minus the mean of the others, large-aux - large: {parts_text(parts)}; at the end {levels}"
+    return Answer(question, said, told, throughout(parts))
+
+
+def fading_answer(found: Findings, protocol: str) -> Answer:
+    """Answer the second hypothesis."""
+    question = "H2: with small-plain embedded, do sector representations fade over training?"
+    said = "they may, as the loss does not ask for them" if protocol == "probed" else "they may"
+    runs = found.records.of("large-plain", protocol)
+    ends = found.curves("large-plain", protocol, "r2").by_seed(*END)
+    starts = {seed: series[0] for seed, run in runs.items() if 0 in (series := run.probe(found.layer))}
+    change = paired(ends, starts)
+    if change is None or all(run.last_step == 0 for run in runs.values()):
+        return Answer(question, said, "large-plain was not probed over training", OPEN)
+    frozen = found.level("large-plain", protocol, "frozen_r2")
+    told = f"R2 behind layer {found.layer} from step 0 to the end: {difference_text(change)}"
+    if frozen is not None:
+        told += f"; the probe of step 0 itself reads {shown(frozen)} in the end"
+    if protocol == "taught":
+        told += "; the sectors are taught here, so they are asked for"
+    return Answer(question, said, told, one_sided(change, -1))
+
+
+def early_answer(found: Findings, protocol: str) -> Answer:
+    """Answer the third hypothesis."""
+    question = f"H3: does large-aux keep a better probe in layers 0 to {found.layer} throughout training?"
+    parts = fifths(found, protocol, "early")
+    if not any(parts):
+        return Answer(question, "yes", "large-aux and large were not both probed", OPEN)
+    told = f"mean R2 of these layers, large-aux - large: {parts_text(parts)}; at the end " + difference_text(
+        found.part(AUX, protocol, "early")
+    )
+    return Answer(question, "yes", told, throughout(parts))
+
+
+def survival_answer(found: Findings, protocol: str) -> Answer:
+    """Answer whether the gap between large-aux and large would be left in the end."""
+    question = f"Would the gap of large-aux over large at layer {found.layer} survive longer training?"
+    said = "about 0.044 by an exponential, 0.010 by a power law (the original, 3 seeds)"
+    decay = found.decay(AUX, protocol)
+    if decay is None:
+        return Answer(question, said, "there are too few probes to fit a curve", OPEN)
+    best, told, verdicts = decay.best(), [], []
+    least = decay.fits[best].bic(decay.samples)
+    for name, fit in decay.fits.items():
+        interval = decay.intervals[name]
+        if fit.bic(decay.samples) > least + RULED_OUT:
+            continue
+        ends = f" ({interval[0]:.3f} .. {interval[1]:.3f})" if interval else " (no interval)"
+        told.append(f"{name} {fit.asymptote:.3f}{ends}{' not determined' if fit.at_edge else ''}")
+        low, high = interval if interval and not fit.at_edge else (0.0, 0.0)
+        verdicts.append(YES if low > 0 else NO if high < 0 else OPEN)
+    agreed = verdicts[0] if len(set(verdicts)) == 1 else OPEN
+    text = (
+        f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}; intervals by drawing "
+        "seeds, too narrow with few of them"
+    )
+    return Answer(question, said, text, agreed)
+
+
+def comparison_answers(found: Findings, protocol: str) -> list[Answer]:
+    """Answer the three key comparisons: what is read at the embedded depth in the end."""
+    answers = []
+    for pair in COMPARED:
+        part = found.part(pair, protocol)
+        question = f"Does {MEANS[pair]} raise R2 at layer {found.layer} in the end? ({pair[0]} - {pair[1]})"
+        said = {0: "0.036 (original)", 1: "0.061 (original)", 2: "-0.025 (original)"}[COMPARED.index(pair)]
+        told = "not both were probed" if part is None else difference_text(part)
+        answers.append(Answer(question, said, told, one_sided(part, 1)))
+    return answers
+
+
+def all_answers(found: Findings, protocol: str) -> list[Answer]:
+    """List all answers of one protocol."""
+    return [
+        *help_answers(found, protocol), strength_answer(found, protocol), start_answer(found, protocol),
+        concentration_answer(found, protocol), fading_answer(found, protocol), early_answer(found, protocol),
+        *comparison_answers(found, protocol), survival_answer(found, protocol),
+    ]  # fmt: skip
