@@ -6,17 +6,15 @@ perceptron alone, which is the ceiling. As in `rules`, every round measures ever
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from rookery.benchmarks.peers import openspiel_simulations
+from rookery.benchmarks.peers import mctx_simulations, one_core, openspiel_simulations
 from rookery.benchmarks.rules import Timed, example_game
 from rookery.games.game import Game
 from rookery.games.library import load
@@ -44,7 +42,8 @@ class Row:
     low: float
     high: float
     peer: float | None = None
-    """speed of the same work in OpenSpiel"""
+    """speed of the same work in another package"""
+    peer_name: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row with its ratio, for JSON."""
@@ -53,12 +52,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Measure:
-    """Something to be measured; `peer` is the same work in OpenSpiel."""
+    """Something to be measured; `peer` is the same work in another package."""
 
     name: str
     unit: str
     timed: Timed
     peer: Timed | None = None
+    peer_name: str = ""
 
 
 class Perceptron:
@@ -77,20 +77,6 @@ class Perceptron:
         np.maximum(hidden, self.zeros[: len(hidden)], out=hidden)
         out = hidden @ self.second
         return out[:, :-1], np.tanh(out[:, -1])
-
-
-@contextmanager
-def one_core() -> Iterator[None]:
-    """Keep this process on a single core, where the system lets us."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {max(allowed)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, allowed)
 
 
 def timed(work: Callable[[], int]) -> Timed:
@@ -160,18 +146,17 @@ def tree_measures() -> list[Measure]:
     found = []
     if example:
         four = load(example)
+        network = Perceptron(four)
         for simulations in SIMULATIONS:
-            puct = timed(asking_perceptron(four, TreeSettings(simulations=simulations)))
-            gumbel = timed(asking_perceptron(four, TreeSettings(simulations=simulations, gumbel=7)))
-            name = f"connect four, perceptron, {simulations} simulations"
-            found += [
-                Measure(f"{name}, PUCT", "simulations", puct),
-                Measure(f"{name}, Gumbel", "simulations", gumbel),
-            ]
+            for way, gumbel in (("PUCT", 0), ("Gumbel", 7)):
+                name = f"connect four, perceptron, {simulations} simulations, {way}"
+                ours = timed(asking_perceptron(four, TreeSettings(simulations=simulations, gumbel=gumbel)))
+                theirs = mctx_simulations(network.first, network.second, TREES, simulations, gumbel > 0)
+                found.append(Measure(name, "simulations", ours, theirs, "mctx over pgx"))
         found.append(Measure("the perceptron alone", "positions", timed(perceptron_alone(four, 512))))
         playouts = one_search(search_by_playouts, four.start(), Limits(nodes=20_000))
         peer = openspiel_simulations("connect_four", 20_000)
-        found.append(Measure("connect four, playouts", "simulations", playouts, peer))
+        found.append(Measure("connect four, playouts", "simulations", playouts, peer, "OpenSpiel"))
     gomoku = timed(without_network(load("gomoku"), 128, 16))
     return [*found, Measure("gomoku 15x15, no network, 128 simulations, PUCT", "simulations", gomoku)]
 
@@ -250,7 +235,7 @@ def bench_search(measures: list[Measure], rounds: int, tick: Callable[[], None])
     return [
         Row(
             measure.name, measure.unit, statistics.median(found := speeds[measure.name]), min(found), max(found),
-            statistics.median(peers[measure.name]) if measure.peer else None,
+            statistics.median(peers[measure.name]) if measure.peer else None, measure.peer_name if measure.peer else "",
         )
         for measure in measures
     ]  # fmt: skip

@@ -56,11 +56,11 @@ def rules_table(rows: Iterable[Row]) -> Table:
 def search_table(rows: Iterable[search.Row]) -> Table:
     """Lay out the speeds of searches."""
     table = Table(title="searches on one core, units a second", box=None, pad_edge=False, title_justify="left")
-    for name in ("search", "median", "lowest", "highest", "unit", "OpenSpiel", "ratio"):
+    for name in ("search", "median", "lowest", "highest", "unit", "peer", "ratio"):
         table.add_column(name, justify="left" if name in ("search", "unit") else "right")
     for row in rows:
         speeds = (f"{speed:,.0f}" if speed >= 10 else f"{speed:.3f}" for speed in (row.speed, row.low, row.high))
-        peer = "" if row.peer is None else f"{row.peer:,.0f}"
+        peer = "" if row.peer is None else f"{row.peer_name} {row.peer:,.0f}"
         table.add_row(row.name, *speeds, row.unit, peer, times(row.as_dict()["against_peer"]))
     return table
 
