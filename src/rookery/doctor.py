@@ -34,8 +34,8 @@ def packages() -> list[Finding]:
     names = ("numpy", "numba", "llvmlite", "torch", "safetensors", "pydantic", "PyYAML", "matplotlib", "typer", "rich")
     needed = [Finding(name, installed(name) or "missing") for name in names]
     tracking = dict.fromkeys(("tensorboard", "wandb"), "rookery[tracking]")
-    optional = {"numba-cuda": "rookery[cuda]", "open_spiel": "rookery[peers]", "mctx": "rookery[peers]", "pgx": "rookery[peers]",
-        "onnx": "rookery[export]"} | tracking
+    peers = dict.fromkeys(("open_spiel", "mctx", "pgx"), "rookery[peers]")
+    optional = {"numba-cuda": "rookery[cuda]", "onnx": "rookery[export]"} | peers | tracking
     for name, extra in optional.items():
         found = installed(name)
         needed.append(Finding(name, found or "not installed", None if found else f"pip install '{extra}'"))

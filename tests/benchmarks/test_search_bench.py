@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 
+import numpy as np
 import pytest
 
 from rookery import load
 from rookery.benchmarks import search as bench
-from rookery.benchmarks.search import Measure, Perceptron, asking_perceptron, bench_search, one_core, without_network
+from rookery.benchmarks.peers import mctx_simulations, one_core
+from rookery.benchmarks.search import Measure, Perceptron, asking_perceptron, bench_search, without_network
 from rookery.benchmarks.tables import search_table
 from rookery.search.trees import TreeSettings
 from support import CONNECT_FOUR
@@ -54,3 +57,19 @@ def test_a_measurement_keeps_to_one_core_and_gives_the_others_back():
     with one_core():
         assert len(os.sched_getaffinity(0)) == 1
     assert os.sched_getaffinity(0) == before
+
+
+def test_without_mctx_there_is_nothing_to_compare_with(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mctx", None)
+    assert mctx_simulations(np.zeros((84, 4), np.float32), np.zeros((4, 8), np.float32), 2, 2, True) is None
+
+
+@pytest.mark.parametrize("gumbel", [False, True])
+def test_mctx_makes_the_simulations_it_is_asked_for(gumbel):
+    for name in ("jax", "mctx", "pgx"):
+        pytest.importorskip(name)
+    network = Perceptron(load(CONNECT_FOUR))
+    measure = mctx_simulations(network.first, network.second, 4, 5, gumbel)
+    count, seconds = measure()
+    assert count == 20
+    assert seconds > 0
