@@ -22,20 +22,47 @@ PHASES = {1: 25_000, 2: 50_000, 3: 20_000}
 """of the data, with the games there shall be"""
 TINY_GAMES = {2: 200, 3: 40}
 """games of phases that are made with tiny networks"""
-QUESTION = "Does a small network, embedded in a large one, help it to learn? On 16 x 16 Domineering."
 
 USUAL_PLAYERS = "rave,lookahead,alphabeta"
 FolderOption = Annotated[Path, Option(metavar="FOLDER", help="where the games are kept")]
 ThreadsOption = Annotated[int | None, Option(help="threads that play; all cores unless given")]
 DeviceOption = Annotated[str, Option(help="auto, cpu or cuda: where networks judge and learn")]
 
-domineering = typer.Typer(help=QUESTION, no_args_is_help=True)
+domineering = typer.Typer()
 studies.add_typer(domineering, name="domineering")
 
 
-@domineering.callback(help=QUESTION)
-def all_of_it() -> None:
-    """Hold the commands together, also while there is but one."""
+@domineering.callback(invoke_without_command=True)
+def all_of_it(
+    context: typer.Context,
+    preset: Annotated[
+        str | None, Option(help="do all of it: full and final for a card, quick for two cores in minutes")
+    ] = None,
+    folder: Annotated[Path, Option(metavar="FOLDER", help="where all of the study is kept")] = Path(
+        "studies/domineering"
+    ),
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+) -> None:
+    """Does a small network, embedded in a large one, help it to learn? On 16 x 16 Domineering.
+
+    With --preset everything is done that is not done yet: games of three phases, networks, comparisons, report.
+    Interrupted or killed, the same command goes on. The parts are commands of their own.
+
+    rookery study domineering --preset quick --folder studies/quick
+
+    rookery study domineering --preset full --device cuda
+    """
+    if context.invoked_subcommand is not None:
+        if preset is not None:
+            raise BadInput(f"--preset {preset}: before {context.invoked_subcommand} it means nothing; give it behind")
+        return
+    if preset is None:
+        typer.echo(context.get_help())
+        raise typer.Exit
+    from rookery.cli.study_domineering_whole import whole_study
+
+    whole_study(preset, folder, device, threads)
 
 
 @domineering.command()
