@@ -16,6 +16,7 @@ import pytest
 import torch
 
 from rookery import BadInput, load
+from rookery.arena.evaluator import steady
 from rookery.arena.players import make_player
 from rookery.cli import main
 from rookery.nets.files import load_network
@@ -27,7 +28,7 @@ from rookery.studies.domineering_bootstrap import Bootstrap, BootstrapSettings, 
 from rookery.studies.domineering_duels import compare_players
 from rookery.studies.domineering_files import read_games
 from rookery.studies.domineering_games import alphabeta_recipe, make_games
-from rookery.studies.domineering_judge import BoardJudge, LookAhead, steady
+from rookery.studies.domineering_judge import BoardJudge, LookAhead
 from rookery.studies.domineering_play import GAMES_2, Pairs, derived_seed, play_games
 from rookery.studies.domineering_rave import RavePlayer, RaveSettings, rave_recipe
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from rookery import BadInput, load
+from rookery.arena.evaluator import steady
 from rookery.games.rng import random_below
 from rookery.nets.configs import PerceptronConfig
 from rookery.nets.residual import build
@@ -16,7 +17,7 @@ from rookery.search.domineering_boards import after_openings, guided_moves, rand
 from rookery.search.domineering_guided import Guidance
 from rookery.studies.domineering_batches import squares_of_moves
 from rookery.studies.domineering_files import check_games
-from rookery.studies.domineering_judge import LOST, BoardJudge, LookAhead, planes_of, steady, unpacked, words_of
+from rookery.studies.domineering_judge import LOST, BoardJudge, LookAhead, planes_of, unpacked, words_of
 from rookery.studies.domineering_play import AlphaBeta, Pairs, compare, derived_seed, play_games, sign_test
 from rookery.studies.domineering_teaching import new_tower
 from search import slow_domineering

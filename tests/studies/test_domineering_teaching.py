@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from rookery import load
+from rookery.arena.evaluator import steady
 from rookery.games.position import Position
 from rookery.studies.domineering_batches import GameTable, Positions
-from rookery.studies.domineering_judge import steady
 from rookery.studies.domineering_teaching import Lesson, loss_of, measured, new_tower, pace, questions, teach
 from studies.domineering_samples import some_records
 

@@ -63,6 +63,13 @@ def on_threads(count: int | None) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+@contextmanager
+def steady(device: torch.device) -> Iterator[None]:
+    """Let a CPU compute on one thread: the same sums on every machine, and no thread that waits for a busy core."""
+    with on_threads(1 if device.type == "cpu" else None):
+        yield
+
+
 class NetworkEvaluator:
     """A network that judges positions for a search."""
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.nets.files import load_network, save_network
@@ -32,7 +33,7 @@ from rookery.search.domineering_boards import LONGEST_OPENING, random_openings
 from rookery.studies.domineering_batches import OPENING
 from rookery.studies.domineering_files import GameRecords, digest, joined, read_games
 from rookery.studies.domineering_games import PhaseFolder, Progress, Recipe, read_plan, refuse_others
-from rookery.studies.domineering_judge import BoardJudge, LookAhead, steady
+from rookery.studies.domineering_judge import BoardJudge, LookAhead
 from rookery.studies.domineering_play import (
     COMPARISONS,
     GAMES_2,

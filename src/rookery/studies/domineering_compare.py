@@ -21,7 +21,7 @@ from typing import Any
 
 from torch import Tensor
 
-from rookery.arena.evaluator import chosen_device
+from rookery.arena.evaluator import chosen_device, steady
 from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.learn.files import write_json
@@ -252,14 +252,18 @@ class Comparison:
 
 def compare(folder: Path, settings: CompareSettings, device: str, say: Say) -> Path:
     """Compare the networks of a study; return the file with the results, written after every match."""
-    found = Comparison(folder, settings, device)
-    content: dict[str, Any] = {"format": COMPARISON, "version": 1, "settings": asdict(settings)}
+    with steady(chosen_device(device)):
+        return compared(Comparison(folder, settings, device), folder / FILE, say)
+
+
+def compared(found: Comparison, path: Path, say: Say) -> Path:
+    """Compare, and write what is found."""
+    content: dict[str, Any] = {"format": COMPARISON, "version": 1, "settings": asdict(found.settings)}
     content["embedded_layer"] = found.records.embedded_layer
     content["reads"] = found.reads(say)
     content["similarity"] = found.similarity(say)
     content["controls"] = found.controls(say)
     content["strength"] = []
-    path = folder / FILE
     for match in found.strength(say):
         content["strength"].append(match)
         kept = [match for match in found.before if match not in content["strength"]]

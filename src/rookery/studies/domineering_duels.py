@@ -19,12 +19,13 @@ from typing import Any
 
 import torch
 
+from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.nets.files import load_network
 from rookery.search.domineering_boards import LONGEST_OPENING
 from rookery.studies.domineering_bootstrap import FIRST_NETWORK, LAST_NETWORK
-from rookery.studies.domineering_judge import BoardJudge, LookAhead, steady
+from rookery.studies.domineering_judge import BoardJudge, LookAhead
 from rookery.studies.domineering_play import DUELS, AlphaBeta, Chooser, Tell, compare, derived_seed, nothing_told
 from rookery.studies.domineering_rave import NETWORK, RavePlayer, RaveSettings, rows_for
 from rookery.writing import write_whole

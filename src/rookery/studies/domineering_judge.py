@@ -10,15 +10,12 @@ single precision everywhere, since a look-ahead compares values that differ litt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from rookery.arena.evaluator import chosen_device, on_threads
+from rookery.arena.evaluator import chosen_device
 from rookery.errors import BadInput
 from rookery.nets.captured import captured
 from rookery.nets.folded import FoldedTower
@@ -42,13 +39,6 @@ def study_device(name: str) -> torch.device:
     if name != "auto":
         raise BadInput(f"device {name!r}: the games of Domineering are made on {' or '.join(ROWS)}")
     return torch.device("cpu")
-
-
-@contextmanager
-def steady(device: torch.device) -> Iterator[None]:
-    """Let a CPU compute on one thread: the same sums on every machine, and no thread that waits for a busy core."""
-    with on_threads(1 if device.type == "cpu" else None):
-        yield
 
 
 def planes_of(covered: Tensor, vertical: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:

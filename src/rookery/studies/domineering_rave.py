@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.options import whole_number
@@ -32,7 +33,7 @@ from rookery.studies.domineering_batches import OPENING
 from rookery.studies.domineering_bootstrap import LAST_NETWORK
 from rookery.studies.domineering_files import GameRecords, digest, joined, read_games
 from rookery.studies.domineering_games import PhaseFolder, Progress, Recipe
-from rookery.studies.domineering_judge import BoardJudge, steady
+from rookery.studies.domineering_judge import BoardJudge
 from rookery.studies.domineering_play import GAMES_3, LESSONS, derived_seed, play_games
 from rookery.studies.domineering_teaching import Lesson, about_tower, teach
 from rookery.writing import write_whole

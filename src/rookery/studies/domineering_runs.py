@@ -26,6 +26,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.files import LineLog, sweep, write_json, write_whole
@@ -199,15 +200,20 @@ class Run:
             if self.complete:
                 return True
             sweep(self.folder)
-            first = beginning(self.study, self.settings)
-            self.write_settings(first, data)
-            training = Training(self, first, data, speed)
-            try:
-                return training.go_on(say, until)
-            finally:
-                training.trainer.close()
+            with steady(data.table.device):
+                return self.trained(data, speed, say, until)
         finally:
             self.lock.give_back()
+
+    def trained(self, data: StudyData, speed: Speed | None, say: Say, until: float) -> bool:
+        """Begin or go on; tell whether the run is complete."""
+        first = beginning(self.study, self.settings)
+        self.write_settings(first, data)
+        training = Training(self, first, data, speed)
+        try:
+            return training.go_on(say, until)
+        finally:
+            training.trainer.close()
 
     # -- settings --
 
