@@ -54,6 +54,8 @@ class Match:
     def __init__(self, depth: int = 6, strict: bool = False):
         self.depth, self.strict, self.nodes = depth, strict, 0
         self.processor: dict[str, list[float]] = {"baseline": [0.006], "advanced": []}
+        for search in (gomoku_baseline.search, gomoku_advanced.search):  # compiling is nobody's time
+            search(random_opening(np.random.default_rng(0), 4), Limits(depth=2))
 
     def baseline(self, position: Position) -> int:
         return self.timed("baseline", position, gomoku_baseline.search, Limits(depth=self.depth))
