@@ -66,10 +66,10 @@ def test_two_parts_mix_as_one_on_a_card(dtype, kernel):
         return lambda *tensors: mix(*(tensor.cuda() for tensor in tensors), kernel).cpu()
 
     plain = torch.nn.functional.scaled_dot_product_attention
-    for mine, wanted in zip(
-        mixed_and_gradient(on_card(attend), 257, dtype), mixed_and_gradient(plain, 257, torch.float64), strict=True
-    ):
-        torch.testing.assert_close(mine.double(), wanted, atol=0.05, rtol=0.05)
+    mine, usual = mixed_and_gradient(on_card(attend), 257, dtype), mixed_and_gradient(plain, 257, dtype)
+    for ours, others, exact in zip(mine, usual, mixed_and_gradient(plain, 257, torch.float64), strict=True):
+        error, usual_error = ((found.double() - exact).norm().item() for found in (ours, others))
+        assert error <= 2 * usual_error  # of one kernel in this type, on a CPU
 
 
 def test_a_run_on_a_card_goes_on_where_it_stopped(tmp_path, monkeypatch):
