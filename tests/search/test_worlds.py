@@ -161,7 +161,7 @@ def test_vector_25_a_pool_on_which_greedy_dealing_fails():
 def test_numbers_below_a_count_are_drawn_alike_up_to_the_largest_count():
     for count in (3, 60, 399_072_960):
         drawn = np.array([drawn_rank(count, np.uint64(99), world) for world in range(30_000)])
-        assert 0 <= drawn.min()
+        assert drawn.min() >= 0
         assert drawn.max() < count
         thirds = np.bincount(drawn * 3 // count, minlength=3)
         assert np.abs(thirds - 10_000).max() < 400

@@ -1,8 +1,8 @@
 """Who can hold what in Texas 42: counting deals, and finding deal number r, in compiled code.
 
-A seat knows its own tiles, those played, and the suits that others have shown not to hold. What is left is a puzzle: give
-the unseen tiles, in increasing order, to three hands with a known number of places, each tile to a hand that may hold
-it. In how many ways the rest can be given depends on the places still open and on nothing else, so a table of at
+A seat knows its own tiles, those played, and the suits that others have shown not to hold. What is left is a puzzle:
+give the unseen tiles, in increasing order, to three hands with a known number of places, each tile to a hand that may
+hold it. In how many ways the rest can be given depends on the places still open and on nothing else, so a table of at
 most 8 x 8 x 8 numbers holds all there is to know. The way from the full table down to the last tile, ordered by
 hands, numbers the worlds 0..count-1: one random number below the count draws a world, and all are equally likely.
 """
@@ -111,7 +111,7 @@ def count_ways(desk: Desk) -> int:
 
 @njit(cache=True, nogil=True)
 def next_holder(desk: Desk, i: int, places: int, rank: int) -> tuple[int, int]:
-    """Return which hand takes unseen tile `i` in world number `rank` of those that are left, and the number after it."""
+    """Return which hand takes unseen tile `i` in world `rank` of those that are left, and its number among the rest."""
     for hand in range(HIDDEN):
         shift = shift_of(hand)
         if desk.may[i] >> hand & 1 and (places >> shift) & 7:
