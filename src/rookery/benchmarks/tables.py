@@ -121,7 +121,9 @@ def study_table(rows: list[domineering.Row], batch: int) -> Table:
 
 def texas42_table(rows: Iterable[texas42.Row]) -> Table:
     """Lay out what was measured of Texas 42."""
-    table = Table(title="Texas 42 on one core", box=None, pad_edge=False, title_justify="left")
+    table = Table(
+        title="Texas 42 on one core, where nothing else is said", box=None, pad_edge=False, title_justify="left"
+    )
     for name in ("what", "unit", "samples", "mean", "median", "95 %", "highest", "floor"):
         table.add_column(name, justify="left" if name in ("what", "unit") else "right")
     for row in rows:

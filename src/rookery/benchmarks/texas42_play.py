@@ -17,9 +17,13 @@ from rookery.search.worlds import Worlds
 WORLDS_DRAWN = 50_000  # from each deal
 WORLDS_OF_A_HAND = 100
 WORLDS_OF_A_DECISION = 200
-HANDS = 10  # of the deals, at most so many are played through
+HANDS, DECISIONS = 20, 100  # at most so many of the deals serve for the slow rows
 FLOORS = {"drawn": 200_000.0, "hands": 1.0, "decision": 100.0}
-ROWS = ("worlds drawn at the first lead", "hands by E[Q], 100 exact worlds", "E[Q] of 200 exact worlds after a trick")
+ROWS = (
+    "worlds drawn at the first lead",
+    "hands by E[Q], 100 exact worlds",
+    "E[Q], 200 worlds, after a trick, 2 threads",
+)
 
 
 def bench_play(deals: int, first: int = 0, tick: Callable[[str], None] = lambda name: None) -> Iterator[Row]:
@@ -63,7 +67,7 @@ def hands_row(game: Game, name: str, seeds: range) -> Row:
 def decision_row(game: Game, name: str, seeds: range) -> Row:
     """Measure how long a person waits for one decision on two threads, by the clock on the wall."""
     exact, times = Exact(threads=2), []
-    for seed in seeds:
+    for seed in seeds[:DECISIONS]:
         position = Position(game, position_after(4, seed))
         begun = time.perf_counter()
         expected(position, WORLDS_OF_A_DECISION, seed, exact)

@@ -236,7 +236,9 @@ def bench_texas42(
     seed: Annotated[int, Option(min=0, help="the first deal; the others follow")] = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure how long exact values of Texas 42 take on one core, in milliseconds of processor time.
+    """Measure Texas 42: exact values, worlds and hands by expected Q on one core, and one decision on two.
+
+    Times and rates are those of the processor, but for the decision, which a person waits for.
 
     rookery bench texas42
 
@@ -245,11 +247,16 @@ def bench_texas42(
     from rookery.benchmarks.machine import describe as describe_machine
     from rookery.benchmarks.tables import texas42_table
     from rookery.benchmarks.texas42 import bench_solver, measures
+    from rookery.benchmarks.texas42_play import ROWS, bench_play
     from rookery.terminal import err, out, progress_bar
 
     with progress_bar() as progress:
-        task = progress.add_task("texas42", total=len(measures()), note="")
-        rows = list(bench_solver(deals, seed, lambda name: progress.update(task, advance=1, note=name)))
+        task = progress.add_task("texas42", total=len(measures()) + len(ROWS), note="")
+
+        def tick(name: str) -> None:
+            progress.update(task, advance=1, note=name)
+
+        rows = [*bench_solver(deals, seed, tick), *bench_play(deals, seed, tick)]
     machine = describe_machine()
     if as_json:
         settings = {"deals": deals, "seed": seed}
