@@ -220,7 +220,6 @@ class Solver:
         check(states)
         stop, count = new_stop() if stop is None else stop, len(states)
         solved = Solved(np.zeros(count, np.int8), np.full((count, HAND), ILLEGAL, np.int8))
-
         chunk = max(1, min(CHUNK, count // (4 * self.threads)))
 
         def work(begun: int) -> None:

@@ -15,6 +15,7 @@ two tiles of one hand can be exchanged without changing the game, and only one o
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,7 @@ def suits_of(declaration: int) -> np.ndarray:
     return suits
 
 
+@functools.cache
 def all_suits() -> np.ndarray:
-    """Make the records of all declarations."""
+    """Return the records of all declarations, made once and not to be written to."""
     return np.array([suits_of(declaration) for declaration in ALL], SUITS_OF)
