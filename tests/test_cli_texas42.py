@@ -118,6 +118,10 @@ def test_a_person_plays_with_three_players_and_asks_for_hints():
 def test_a_hint_of_a_player_that_says_nothing_is_its_move():
     done = run_rookery("play", "texas42", "--seed", "3", "--hint", "heuristic", "--against", "random", given="hint\n")
     assert "heuristic would play " in done.stdout
+    done = run_rookery(
+        "play", "texas42", "--seed", "3", "--hint", "oracle:exact", "--against", "random", given="hint\n"
+    )
+    assert "oracle:exact would play 4-4: value -0.619" in done.stdout  # the best lead loses by 26 with all hands open
     done = run_rookery("play", "domineering:rows=4,cols=4", given="hint\nquit\n")
     assert "nobody gives hints; begin with --hint PLAYER" in done.stderr
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.status import Status
 
-from rookery.arena.player import Choice, Player, Turn, shown_to, turn_of, turn_seed
+from rookery.arena.player import Choice, Player, shown_to, turn_of, turn_seed
 from rookery.arena.players import make_player
 from rookery.arena.searching import Analyst
 from rookery.errors import BadInput
@@ -245,15 +245,17 @@ class Session:
         return player.name if game.seats == 2 else f"{game.seat_name(self.position.mover)} ({player.name})"
 
     def hint(self) -> None:
-        """Ask the adviser, who sees what the person sees."""
+        """Ask the adviser, who sees what the person sees, unless it is an oracle."""
         if self.adviser is None:
             err.print("nobody gives hints; begin with --hint PLAYER", markup=False, style="red")
             return
-        seen = self.seen
+        seed = turn_seed(self.seed, 1, len(self.moves))
+        turn = turn_of(self.adviser, self.start, self.position, self.moves, seed=seed)
         with compiling_announced(self.adviser.name):
-            turn = Turn(seen, seen.copy(), (), seed=turn_seed(self.seed, 1, len(self.moves)))
-            told = self.adviser.advice(turn) if isinstance(self.adviser, Analyst) else ""
-            told = told or f"{self.adviser.name} would play {seen.move_text(self.adviser.choose(turn).action)}"
+            if isinstance(self.adviser, Analyst):
+                told = self.adviser.advice(turn)
+            else:
+                told = f"{self.adviser.name} would play {turn.position.move_text(self.adviser.choose(turn).action)}"
         out.print(told, markup=False)
 
     def answer(self) -> bool:
