@@ -303,22 +303,20 @@ def test_a_player_that_does_not_exist_is_refused_before_anybody_waits():
 
 @pytest.mark.slow
 def test_end_is_obeyed_at_once_in_the_middle_of_a_thought():
-    process = subprocess.Popen([*ENGINE, "--player", "mcts"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write("START 20\nINFO timeout_turn 600000\n")
-    process.stdin.flush()
-    assert process.stdout.readline() == "OK\n"
-    process.stdin.write("TURN 9,9\n")
-    process.stdin.flush()
-    time.sleep(1.0)
-    assert process.poll() is None
-    began = time.monotonic()
-    process.stdin.write("END\n")
-    process.stdin.flush()
-    assert process.wait(timeout=20) == 0
-    assert time.monotonic() - began < 5
-    assert process.stdout.read() == ""
+    command = [*ENGINE, "--player", "mcts"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("START 20\nINFO timeout_turn 600000\n")
+        assert process.stdout.readline() == "OK\n"
+        process.stdin.write("TURN 9,9\n")
+        time.sleep(1.0)
+        assert process.poll() is None
+        began = time.monotonic()
+        process.stdin.write("END\n")
+        assert process.wait(timeout=20) == 0
+        assert time.monotonic() - began < 5
+        assert process.stdout.read() == ""
 
 
 @pytest.mark.slow
