@@ -51,10 +51,13 @@ VARIANTS = {
     "two-parts-fp16": Variant("fp16", Speed(compile=True, attention="two-parts")),
     "two-parts-fp16-all": Variant("fp16-all", Speed(compile=True, attention="two-parts")),
     "two-parts-cudnn": Variant("bf16", Speed(compile=True, attention="two-parts-cudnn")),
+    "two-parts-cudnn-all": Variant("bf16-all", Speed(compile=True, attention="two-parts-cudnn")),
     "flash": Variant("bf16", Speed(compile=True, attention="flash")),
     "cudnn": Variant("bf16", Speed(compile=True, attention="cudnn")),
     "efficient": Variant("bf16", Speed(compile=True, attention="efficient")),
+    "cudnn-all": Variant("bf16-all", Speed(compile=True, attention="cudnn")),
     "tuned": Variant("bf16-all", Speed(compile=True, tune=True, attention="two-parts")),
+    "tuned-cudnn": Variant("bf16-all", Speed(compile=True, tune=True, attention="two-parts-cudnn")),
     "fp32": Variant("fp32", Speed()),
 }
 USUAL = {

@@ -40,8 +40,13 @@ def save(figure: Any, path: Path) -> None:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return colour and dashes of a line by its number."""
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)], "linewidth": 1.5}
+    """Return colour and dashes of a line by its number; colours that come again are thicker."""
+    again = number // len(COLOURS)
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[(number + again) % len(DASHES)],
+        "linewidth": 1.5 + 1.5 * again,
+    }
 
 
 def finish(axis: Any, title: str, across: str, up: str, **limits: Any) -> None:
@@ -75,7 +80,7 @@ def draw_ablations(groups: Mapping[str, Sequence[Curves]], path: Path) -> None:
         top = (0, 1) if key == DRAWS else (0, None)
         finish(axis, TITLES[key], "games of self-play", TITLES[key], ylim=top)
     if groups:
-        axes[0, 0].legend(fontsize="small")
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right center", fontsize="small")
     figure.suptitle("Ablations: mean over seeds (their number in brackets), bands from the lowest to the highest seed")
     save(figure, path)
 
