@@ -27,7 +27,7 @@ def observed(kind: str, spec: str = "texas42:bid=30", seeds: range = range(4)) -
 
 
 def slow_count(width: int, layers: int, mlp: int) -> int:
-    """Count the parameters of Stage 1 as it is described: embeddings side by side, a linear layer, PyTorch's encoder."""
+    """Count the parameters of Stage 1 as described: embeddings side by side, a linear layer, an encoder."""
     sizes = [width // (6 if feature in HANDS_WIDE else 12) for feature in range(12)]
     embeddings = sum(count * size for count, size in zip(HANDS_VALUES, sizes, strict=True))
     encoder = nn.TransformerEncoder(

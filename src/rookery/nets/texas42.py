@@ -187,7 +187,7 @@ class Hands(Network):
         for layer in self.layers:
             x = layer(x, mask)
         mover = tokens[:, 1 : 1 + TILES : SLOTS, ME].argmax(1)
-        mine = x[:, 1 : 1 + TILES].unflatten(1, (SEATS, SLOTS))[torch.arange(len(x), device=x.device), mover]
+        mine = x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1)[torch.arange(len(x), device=x.device), mover]
         return Judged(self.slot_head(self.norm(mine)).squeeze(2), self.value_head(self.norm(x[:, 0])).squeeze(1))
 
     def points(self, tokens: Tensor, trick: int | None = None) -> Tensor:
