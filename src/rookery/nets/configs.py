@@ -212,7 +212,7 @@ HANDS = {
 TRANSCRIPTS = {
     "64x2": TranscriptConfig(width=64, heads=4, layers=2, mlp=256),
     "128x4": TranscriptConfig(),
-    "256x6": TranscriptConfig(width=256, heads=8, layers=6, mlp=1024),
+    "256x6": TranscriptConfig(width=256, heads=8, layers=6),
 }
 """the sizes of Stage 2, by width and layers"""
 

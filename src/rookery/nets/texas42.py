@@ -119,6 +119,12 @@ def marks(tokens: Tensor, features: Tensor, values: Tensor) -> Tensor:
     return tokens[..., features] == values.to(tokens.dtype)
 
 
+def read_by(head: nn.Linear, x: Tensor) -> Tensor:
+    """Return what a head reads, [...] from [..., width], in single precision: half is a tenth of a point."""
+    wide = torch.promote_types(x.dtype, torch.float32)
+    return (x.to(wide) * head.weight[0].to(wide)).sum(-1) + head.bias.to(wide)
+
+
 def keep(network: nn.Module, **constants: Tensor) -> None:
     """Let constants go with a network to its device; they are made on the CPU, also where weights are not made yet."""
     for name, constant in constants.items():
@@ -188,7 +194,7 @@ class Hands(Network):
             x = layer(x, mask)
         mover = tokens[:, 1 : 1 + TILES : SLOTS, ME].argmax(1)
         mine = x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1)[torch.arange(len(x), device=x.device), mover]
-        return Judged(self.slot_head(self.norm(mine)).squeeze(2), self.value_head(self.norm(x[:, 0])).squeeze(1))
+        return Judged(read_by(self.slot_head, self.norm(mine)), read_by(self.value_head, self.norm(x[:, 0])))
 
     def points(self, tokens: Tensor, trick: int | None = None) -> Tensor:
         """Return the points still to come after playing each slot [N, 7], from the mover's side; or logits."""
@@ -230,7 +236,7 @@ class Transcript(Network):
         self.table = nn.Parameter(torch.randn(len(features) + len(own) + TILES, config.width) * 0.3)
         self.layers = layers_of(config)
         self.norm = final_norm(config)
-        self.head = nn.Linear(config.width, len(Expectation._fields))
+        self.mean_head, self.spread_head, self.make_head = (nn.Linear(config.width, 1) for _ in range(3))
         shared = [feature in SHARED for feature in features]
         columns = {"features": features, "values": values, "shared": shared}
         columns |= {"seat_features": [feature for feature, _ in own], "seat_values": [value for _, value in own]}
@@ -248,7 +254,8 @@ class Transcript(Network):
         mask = self.sees & there[:, None, None, :]
         for layer in self.layers:
             x = layer(x, mask)
-        mean, spread, make = self.head(self.norm(x[:, -SLOTS:])).unbind(2)
+        slots = self.norm(x[:, -SLOTS:])
+        mean, spread, make = (read_by(head, slots) for head in (self.mean_head, self.spread_head, self.make_head))
         return Expectation(mean, functional.softplus(spread), make)
 
     def embedded(self, tokens: Tensor, kinds: Tensor) -> Tensor:
