@@ -23,6 +23,7 @@ from rookery.cli import (
     study_domineering,
     study_domineering_report,
     study_domineering_train,
+    study_texas42,
     train,
     zoo,
 )
@@ -31,7 +32,7 @@ from rookery.errors import BadInput
 
 __all__ = [
     "app", "arena", "bench", "doctor", "elo", "games", "grow", "main", "players", "runs", "solve", "study",
-    "study_domineering", "study_domineering_report", "study_domineering_train", "train", "zoo",
+    "study_domineering", "study_domineering_report", "study_domineering_train", "study_texas42", "train", "zoo",
 ]  # fmt: skip
 
 

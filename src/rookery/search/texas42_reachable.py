@@ -25,7 +25,7 @@ ALL = (1 << TILES) - 1
 @njit(cache=True, nogil=True)
 def tile_at(word: int, place: int) -> int:
     """Return a tile of the current trick."""
-    return (int64(word) >> (TRICK + PLACE * place)) & 31
+    return int((int64(word) >> (TRICK + PLACE * place)) & 31)
 
 
 @njit(cache=True, nogil=True)

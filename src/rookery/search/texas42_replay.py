@@ -1,4 +1,4 @@
-"""Positions and hands of Texas 42 made again from the few numbers that a file keeps of them, and whether they can be."""
+"""Positions and hands of Texas 42 made again from the few numbers that a file keeps, and whether they can be."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ def place(
 
 
 @njit(cache=True, nogil=True)
-def place_each(states, hands, played, trick, declaration, leader):  # type: ignore[no-untyped-def]
+def place_each(
+    states: np.ndarray, hands: np.ndarray, played: np.ndarray, trick: np.ndarray, declaration: np.ndarray,
+    leader: np.ndarray,
+) -> int:  # fmt: skip
     """Set up positions; return the number of the first that is none, or -1."""
     for i in range(len(states)):
         if not place(states[i], hands[i], played[i], trick[i], declaration[i], leader[i]):
@@ -112,7 +115,10 @@ def begin_hand(state: State, hands: np.ndarray, declaration: int, leader: int, b
 
 
 @njit(cache=True, nogil=True)
-def replay_each(states, hands, declaration, leader, bid, history):  # type: ignore[no-untyped-def]
+def replay_each(
+    states: np.ndarray, hands: np.ndarray, declaration: np.ndarray, leader: np.ndarray, bid: np.ndarray,
+    history: np.ndarray,
+) -> int:  # fmt: skip
     """Write the positions before each of the 28 plays of hands, [N, 28]; return the first hand that is none, or -1."""
     for i in range(len(states)):
         before = states[i]

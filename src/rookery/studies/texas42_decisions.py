@@ -202,7 +202,8 @@ class Batch:
             "leader": self.first["declarer"].copy(), "bid": self.first["wanted"].copy(),
             "history": self.states["history"].copy(),
             "mean": np.rint(mean * POINT).astype(np.int16), "spread": np.rint(spread * POINT).astype(np.uint16),
-            "make": np.rint(make * CERTAIN).astype(np.uint16), "logits": logits.clip(-MOST_LOGIT, MOST_LOGIT).astype(np.float16),
+            "make": np.rint(make * CERTAIN).astype(np.uint16),
+            "logits": logits.clip(-MOST_LOGIT, MOST_LOGIT).astype(np.float16),
         }  # fmt: skip
 
 

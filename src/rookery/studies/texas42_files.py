@@ -72,6 +72,8 @@ SCHEMAS: dict[str, dict[str, tuple[Any, tuple[int, ...]]]] = {
     },
 }  # fmt: skip
 """arrays of each kind: type, and shape of a row"""
+OF_POSITION = ("hands", "played", "trick", "declaration", "leader")
+OF_HAND = ("hands", "declaration", "leader", "bid", "history")
 
 Rows = dict[str, np.ndarray]
 
@@ -194,11 +196,9 @@ def check_rows(path: Path, kind: str, rows: Rows) -> None:
     if not np.isfinite(rows.get("logits", np.zeros(1))).all():
         raise BadInput(f"{path}: some of the logits are no numbers")
     if kind == "positions":
-        names = ("hands", "played", "trick", "declaration", "leader", "q")
-        bad = int(first_bad_position(*(rows[name] for name in names)))
+        bad = first_bad_position(*(rows[name] for name in (*OF_POSITION, "q")))
     else:
-        names = ("hands", "declaration", "leader", "bid", "history")
-        bad = int(first_bad_hand(*(rows[name] for name in names)))
+        bad = first_bad_hand(*(rows[name] for name in OF_HAND))
     if bad >= 0:
         raise BadInput(f"{path}: row {bad} holds no position that the rules allow, or none with its labels")
 

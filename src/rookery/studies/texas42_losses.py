@@ -1,7 +1,7 @@
 """What the networks of Texas 42 are taught, and how they are measured.
 
 Stage 1, mode `q`        mean squared error of Q / 42 over legal slots, half that of the value / 42
-         mode `policy`   0.3 x cross-entropy against the best slots, 0.7 x against softmax(Q / 3), half that of the value
+         mode `policy`   0.3 x cross-entropy against the best slots, 0.7 x against softmax(Q / 3); value as above
 Stage 2, labels `q`      mean squared error of the mean, of its differences between slots, of the spread, each over 42,
                          and cross-entropy of the chance to make the bid
          labels `logits` mean squared error of mean logits, but for a constant in each decision, which has no meaning
