@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from rookery.arena.player import turn_of
+from rookery.arena.players import make_player
 from rookery.arena.texas42_networks import HandsOracle, HandTokens, TranscriptPlayer, load_stage
 from rookery.errors import BadInput
 from rookery.games.library import load
@@ -14,6 +15,7 @@ from rookery.nets.configs import HandsConfig, TranscriptConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
+from rookery.search.expected import expected
 from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
 from rookery.search.worlds import sample_worlds
 from support import random_walk
@@ -107,3 +109,37 @@ def test_stage_2_plays_the_legal_tile_it_expects_most_of(stage2_file, choice):
 def test_a_network_of_the_other_stage_is_refused(stage2_file):
     with pytest.raises(BadInput, match="kind 'transcript'"):
         load_stage(str(stage2_file), Hands)
+
+
+def test_a_stage_1_values_the_plays_of_a_player_that_averages_over_worlds(tmp_path):
+    path = tmp_path / "one, two.safetensors"
+    network = build(SMALL, 3)
+    assert isinstance(network, Hands)
+    save_network(path, network, About(game="texas42", rules_version=1, observation="all"))
+    game = load("texas42:bid=30")
+    player = make_player(f"eq:worlds=20,oracle='{path}'", game)
+    again = make_player(player.name, game)
+    assert again.name == player.name
+    for position, action in random_walk(game, 5):
+        if action is None:
+            break
+        turn = turn_of(player, position, position, (), seed=4)
+        found = expected(position, 20, 4, HandsOracle(network, "cpu"))
+        assert player.choose(turn).action == again.choose(turn).action == found.choice()
+
+
+def test_an_oracle_must_be_a_stage_1_that_answers_with_points(stage2_file, tmp_path):
+    game, policy = load("texas42"), tmp_path / "policy.safetensors"
+    save_network(policy, build(SMALL.model_copy(update={"answers": "policy"})), About(game="texas42"))
+    for file, complaint in ((stage2_file, "Stage 1"), (policy, "'policy'"), (tmp_path / "no.pth", "is not there")):
+        with pytest.raises(BadInput, match=complaint):
+            make_player(f"eq:oracle={file}", game)
+
+
+def test_stage_2_leaves_the_auction_to_rules_of_thumb_and_plays_whole_games(stage2_file):
+    game = load("texas42:auction=forced")
+    player = make_player(f"stage2:{stage2_file}", game)
+    position = game.start(3)
+    while not position.over:
+        position.play(player.choose(turn_of(player, position, position, (), seed=0)).action)
+    assert sum(position.state["points"]) == 42

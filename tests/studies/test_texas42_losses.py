@@ -43,7 +43,9 @@ def test_what_stands_in_slots_that_are_not_legal_never_enters_a_loss_or_a_figure
         loss = stage1_loss(Judged(said, found.value), dirty, answers)
         assert torch.isclose(loss, stage1_loss(found, batch, answers))
         loss.backward()
-        assert said.grad is not None and said.grad.isfinite().all() and not said.grad[~batch.legal].any()
+        assert said.grad is not None
+        assert said.grad.isfinite().all()
+        assert not said.grad[~batch.legal].any()
         assert torch.equal(stage1_figures(found, dirty, answers), stage1_figures(found, batch, answers))
 
 

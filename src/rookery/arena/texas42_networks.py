@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -20,6 +19,7 @@ from rookery.arena.evaluator import chosen_device, on_threads
 from rookery.arena.networks import network_file, taught_game
 from rookery.arena.player import Choice, Player, Turn
 from rookery.arena.searching import Analyst
+from rookery.arena.texas42_heuristic import in_auction
 from rookery.errors import BadInput
 from rookery.games.texas42 import state_of
 from rookery.games.texas42_auction import PLAYING
@@ -196,15 +196,24 @@ class TranscriptPlayer(Analyst):
 
     def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
         """Play a tile in each of several games; all are judged together."""
+        chosen = {i: Choice(in_auction(turn.position)) for i, turn in enumerate(turns) if bids(turn)}
+        playing = [turn for turn in turns if not bids(turn)]
+        played = iter(self.played(playing) if playing else ())
+        return [chosen[i] if i in chosen else next(played) for i in range(len(turns))]
+
+    def played(self, turns: Sequence[Turn]) -> list[Choice]:
+        """Choose tiles."""
         states = np.concatenate([turn.position.states for turn in turns])
-        for turn in turns:
-            if state_of(turn.position)["phase"] != PLAYING:
-                raise BadInput("stage2 plays tiles and does not bid; give it games without an auction")
         found, legal = self.judge(states), legal_slots(states)
         declaring = (states["declarer"] & 1) == (states["texas42_mover"] & 1)
         points, logits = found.mean.numpy(), found.make_logit.numpy()
         wanted = points if self.rule == "mean" else np.where(declaring[:, None], logits, -logits)
         return [Choice(line.action, line) for line in map(analysis_of, wanted, points, legal)]
+
+
+def bids(turn: Turn) -> bool:
+    """Tell whether a turn is one of the auction, in which rules of thumb decide."""
+    return bool(state_of(turn.position)["phase"] != PLAYING)
 
 
 def analysis_of(wanted: np.ndarray, points: np.ndarray, legal: np.ndarray) -> Analysis:
@@ -218,8 +227,3 @@ def analysis_of(wanted: np.ndarray, points: np.ndarray, legal: np.ndarray) -> An
 def make_stage2(text: str, choice: str) -> Player:
     """Make a player of the network that a text names."""
     return TranscriptPlayer(load_stage(text, Transcript), choice)
-
-
-def known_file(text: str) -> bool:
-    """Tell whether a text names a file of a network rather than a kind of oracle."""
-    return Path(text).suffix in (".safetensors", ".pth", ".pt") or text.startswith("zoo:")
