@@ -77,7 +77,9 @@ def files_of(run):
 @pytest.mark.parametrize("stage", [1, 2])
 def test_a_run_that_is_stopped_again_and_again_ends_as_one_that_is_not(study, stage, monkeypatch):
     tables = tables_of(study, stage)
-    whole, parted = (Run(study, settings_of(stage, f"{name}-{stage}", steps=5, every=2)) for name in ("whole", "parted"))
+    whole, parted = (
+        Run(study, settings_of(stage, f"{name}-{stage}", steps=5, every=2)) for name in ("whole", "parted")
+    )
     assert whole.train(tables)
     monkeypatch.setattr(texas42_runs, "PIECE", 1 << 16)
     pieces = 0

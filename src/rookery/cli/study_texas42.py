@@ -173,6 +173,44 @@ def train_stage2(
     )  # fmt: skip
 
 
+@texas42.command()
+def evaluate(
+    folder: FolderOption = PLACE,
+    decisions: Annotated[
+        int, Option(help="decisions to judge choices on, of deals that nobody has learned from")
+    ] = 600,
+    worlds: Annotated[int, Option(help="worlds of each of the two sets")] = 1000,
+    data: Annotated[str | None, Option(metavar="NAME,...", help="sets of hands to take decisions from; all")] = None,
+    duels: Annotated[
+        str | None,
+        Option(metavar="A/B,...", help="matches: random, heuristic, exact:N[:make] or a run of Stage 2[:make]"),
+    ] = None,
+    deals: Annotated[int, Option(help="deals of each match, each played twice")] = 1000,
+    seed: Annotated[int, Option(help="same seed, same decisions and deals")] = 0,
+    device: DeviceOption = "auto",
+    threads: ThreadsOption = None,
+) -> None:
+    """Judge all networks by exact values, and let players meet on mirrored deals; results go to evaluate.json.
+
+    rookery study texas42 evaluate --decisions 60 --worlds 50 --duels heuristic/random --deals 20
+    """
+    measure(folder, decisions, worlds, tuple(listed(data)), chosen_device(device), all_threads(threads), seed)
+    if duels:
+        play_duels(folder, listed(duels), deals, chosen_device(device), all_threads(threads), seed)
+
+
+@texas42.command()
+def report(folder: FolderOption = PLACE) -> None:
+    """Write report.md and report.html from what lies in the folder.
+
+    rookery study texas42 report --folder studies/quick42
+    """
+    from rookery.studies.texas42_report import write_report
+    from rookery.terminal import out
+
+    out.print(f"{write_report(folder)}", markup=False, soft_wrap=True)
+
+
 # ---- what the commands do ------------------------------------------------------------------------
 
 
@@ -314,6 +352,50 @@ def train_all(
             if not done:
                 stopped(settings.name)
         told(summary(run))
+
+
+def measure(
+    folder: Path, decisions: int, worlds: int, data: tuple[str, ...], device: str, threads: int, seed: int
+) -> None:
+    """Judge choices by exact values, and compare mean logits with mean Q."""
+    from rookery.studies.texas42_evaluate import drawn_decisions, evaluate_trial, logits_against_q, make_trial
+    from rookery.studies.texas42_files import data_sets
+
+    states = drawn_decisions(folder, data, decisions, seed)
+    with bar_for("worlds") as say:
+        trial = make_trial(states, worlds, seed, threads, say)
+    with bar_for("networks") as say:
+        players = evaluate_trial(folder, trial, device=device, threads=threads, say=say)
+    compared = {each.folder.name: logits_against_q(next(each.read())) for each in data_sets(folder, "decisions")}
+    claim = {name: facts for name, facts in compared.items() if facts}
+    found = {"decisions": len(states), "worlds": worlds, "players": players}
+    keep(folder, {"trial": found, "claim": claim})
+
+
+def play_duels(folder: Path, duels: list[str], deals: int, device: str, threads: int, seed: int) -> None:
+    """Let players meet."""
+    from rookery.studies.texas42_duels import play_duel, player_of
+
+    found = []
+    for duel in duels:
+        names = duel.split("/")
+        if len(names) != 2:
+            raise BadInput(f"--duels {duel!r}: a match is written A/B, like heuristic/random")
+        first, second = (player_of(name, folder, device, threads) for name in names)
+        with bar_for(duel):
+            facts = play_duel(first, second, deals, seed).facts()
+        told(f"{duel}: {facts['points_a_hand']['mean']:+.2f} points a hand over {deals:,} deals")
+        found.append({"first": names[0], "second": names[1], **facts})
+    keep(folder, {"duels": found})
+
+
+def keep(folder: Path, found: dict[str, Any]) -> None:
+    """Put what was measured beside what was measured before."""
+    from rookery.studies.texas42_files import write_json
+    from rookery.studies.texas42_report import MEASURED, read_measured
+
+    write_json(folder / MEASURED, read_measured(folder) | found)
+    told(f"{folder / MEASURED}")
 
 
 def summary(run: Any) -> str:
