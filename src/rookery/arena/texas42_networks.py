@@ -38,6 +38,12 @@ FIRST_TRICK_TOKEN = 1 + TILES
 # ---- tokens where the network is -----------------------------------------------------------------
 
 
+def sent(array: np.ndarray, device: torch.device) -> Tensor:
+    """Send numbers to a device; a card fetches them when it comes to it, and nobody waits."""
+    here = torch.from_numpy(np.ascontiguousarray(array))
+    return here.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else here.to(device)
+
+
 class HandTokens:
     """Makes the tokens `all` of worlds on a device, from tiles by slot and what is public."""
 
@@ -56,7 +62,7 @@ class HandTokens:
         trick = np.where(np.arange(SEATS - 1) < lying[:, None], np.take_along_axis(states["history"], at, 1), NO_TILE)
         mover = states["texas42_mover"].astype(np.int64)
         columns = [states["declaration"], mover, (mover - lying) & 3, states["played"].astype(np.int64), *trick.T]
-        return torch.from_numpy(np.stack([np.asarray(column, np.int64) for column in columns], 1)).to(self.device)
+        return sent(np.stack([np.asarray(column, np.int64) for column in columns], 1), self.device)
 
     def __call__(self, tiles: Tensor, public: Tensor) -> Tensor:
         """Return the tokens [R, 32, 12] int8 of worlds.
@@ -126,7 +132,7 @@ class HandsOracle:
 
     def judged(self, states: np.ndarray) -> Tensor:
         """Judge positions in one pass; on a device what is found may still be under way."""
-        tiles = torch.from_numpy(np.ascontiguousarray(states["tiles"])).to(self.device)
+        tiles = sent(states["tiles"], self.device)
         return self.asked(tiles, self.tokens.public(states), common_trick(states))
 
     def asked(self, tiles: Tensor, public: Tensor, trick: int | None) -> Tensor:

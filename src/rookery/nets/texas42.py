@@ -39,6 +39,7 @@ TILE_VALUES = (7, 7, 2, 3, 4, 2, 10, 5)  # of features 0..7 in tokens of types 0
 SEAT_VALUES = (43, 8, 2, 2, 4, 43, 10, 5)  # in tokens of seats: points bid, marks, spoken, declarer, seat, points taken
 SHARED = (4, 6, 7)  # features that mean the same in both
 IN_HAND, PLAYED, SEAT, SLOT = 1, 2, 3, 4  # types
+EVEN, NO_VALUE = 8, 99
 
 
 class Judged(NamedTuple):
@@ -131,6 +132,12 @@ def keep(network: nn.Module, **constants: Tensor) -> None:
         network.register_buffer(name, constant, persistent=False)
 
 
+def padded(features: list[int], values: list[int]) -> tuple[list[int], list[int]]:
+    """Add columns for a value that no feature has, up to a number of columns that cards multiply fast."""
+    spare = -len(features) % EVEN
+    return features + [0] * spare, values + [NO_VALUE] * spare
+
+
 def columns_of(counts: tuple[int, ...]) -> tuple[list[int], list[int]]:
     """List feature and value of each column, for features with so many values."""
     pairs = [(feature, value) for feature, count in enumerate(counts) for value in range(count)]
@@ -162,18 +169,22 @@ class Hands(Network):
         self.norm = final_norm(config)
         self.slot_head = nn.Linear(config.width, 1)
         self.value_head = nn.Linear(config.width, 1)
-        features, values = columns_of(HANDS_VALUES)
+        features, values = padded(*columns_of(HANDS_VALUES))
         keep(self, features=torch.tensor(features, device="cpu"), values=torch.tensor(values, device="cpu"))
 
     def table(self) -> Tensor:
-        """Return what each value of each feature adds to a token [59, width]: its row, through the linear layer."""
+        """Return what each value of each feature adds to a token [64, width]: its row, through the linear layer.
+
+        Rows of nothing follow, so that there are as many as cards multiply fastest.
+        """
         parts, begin = [], 0
         for rows in self.tables:
             assert isinstance(rows, nn.Embedding)
             width = rows.embedding_dim
             parts.append(rows.weight @ self.joined.weight[:, begin : begin + width].T)
             begin += width
-        return torch.cat(parts)
+        joined = torch.cat(parts)
+        return functional.pad(joined, (0, 0, 0, len(self.features) - len(joined)))
 
     def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
         """Judge N positions from their tokens [N, 32, 12], whole numbers of any type.
@@ -265,8 +276,9 @@ class Transcript(Network):
         seat = marks(tokens, self.seat_features, self.seat_values) & of_seat
         played = kinds == PLAYED
         number = (played.cumsum(1) - 1)[..., None]
-        place = (number == torch.arange(TILES, device=tokens.device)) & played[..., None]
-        return torch.cat((tile, seat, place), 2).to(self.table.dtype) @ self.table
+        spare = -len(self.table) % EVEN
+        place = (number == torch.arange(TILES + spare, device=tokens.device)) & played[..., None]
+        return torch.cat((tile, seat, place), 2).to(self.table.dtype) @ functional.pad(self.table, (0, 0, 0, spare))
 
     def points(self, tokens: Tensor) -> Tensor:
         """Return what is said of each slot [N, 7]: the mean of Q in points, from the mover's side; or mean logits."""

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rookery.arena.texas42_networks import HandsOracle
+from rookery.arena.texas42_networks import HandsOracle, sent
 from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
 from rookery.games.rng import random_bits
@@ -118,14 +118,14 @@ class NetworkLabeller:
         """Draw worlds and send them to the device; all hands are at the same ply."""
         drawn = sample_worlds(states, worlds, seeds, self.threads)
         device, trick = self.oracle.device, int(states["plays"][0]) & 3
-        tiles = torch.from_numpy(np.ascontiguousarray(drawn["tiles"]))
+        tiles = sent(drawn["tiles"], device)
         public = self.oracle.tokens.public(states)
-        bounds, sides = (torch.from_numpy(column).to(device) for column in needed_of(states))
+        bounds, sides = (sent(column, device) for column in needed_of(states))
         games = max(1, self.oracle.rows // worlds)
         parts = []
         for first in range(0, len(states), games):
             some = slice(first, first + games)
-            here = tiles[first * worlds : (first + games) * worlds].to(device, non_blocking=True)
+            here = tiles[first * worlds : (first + games) * worlds]
             parts.append(self.reduced(here, public[some], bounds[some], sides[some], trick, worlds))
         found = torch.cat(parts, 1)
         return lambda: Labels(*found.double().cpu().numpy())
