@@ -9,7 +9,6 @@ import torch
 
 from rookery.nets.texas42 import Expectation, Judged
 from rookery.studies.texas42_losses import (
-    ADVANTAGE,
     MAKE,
     SPREAD,
     STAGE1_FIGURES,
@@ -60,6 +59,10 @@ def test_the_loss_of_q_is_the_mean_over_legal_slots():
     values = [(0.2 - 4 / 42) ** 2, (-0.1 + 7 / 42) ** 2, (0.5 - 30 / 42) ** 2]
     wanted = sum(squares) / 7 + 0.5 * sum(values) / 3
     assert math.isclose(float(stage1_loss(found, batch, "q")), wanted, rel_tol=1e-5)
+    for row in range(3):
+        errors = (found.slots - batch.q / 42)[row, batch.legal[row]]
+        wanted += 2 * float(((errors - errors.mean()) ** 2).sum()) / 7
+    assert math.isclose(float(stage1_loss(found, batch, "q", 2.0)), wanted, rel_tol=1e-5)
 
 
 def test_the_loss_of_a_policy_shares_the_best_slots_and_softens_the_rest():
@@ -123,8 +126,8 @@ def test_the_loss_of_stage_2_is_that_of_its_definition():
         parts["spread"] += float(((found.spread[row, legal] - batch.spread[row, legal] / 42) ** 2).sum())
         chance, made = found.make_logit[row, legal].sigmoid(), batch.make[row, legal]
         parts["make"] -= float((made * chance.log() + (1 - made) * (1 - chance).log()).sum())
-    wanted = parts["mean"] + ADVANTAGE * parts["advantage"] + SPREAD * parts["spread"] + MAKE * parts["make"]
-    assert math.isclose(float(stage2_loss(found, batch, "q")), wanted / slots, rel_tol=1e-4)
+    wanted = parts["mean"] + 3 * parts["advantage"] + SPREAD * parts["spread"] + MAKE * parts["make"]
+    assert math.isclose(float(stage2_loss(found, batch, "q", 3.0)), wanted / slots, rel_tol=1e-4)
     assert math.isclose(float(stage2_loss(found, batch, "logits")), parts["logits"] / slots, rel_tol=1e-4)
 
 

@@ -127,6 +127,7 @@ def train_stage1(
     steps: Annotated[int, Option(help="gradient steps")] = 20_000,
     batch: Annotated[int, Option(help="positions of a step")] = 512,
     learning_rate: Annotated[float, Option(help="the highest")] = 3e-4,
+    advantage: Annotated[float, Option(help="weight of differences between slots; 0: as in the original")] = 4.0,
     data: Annotated[str | None, Option(metavar="NAME,...", help="sets of positions; all that are there")] = None,
     rows: Annotated[int, Option(help="positions to learn from, of each set; 0: all")] = 0,
     seed: Annotated[int, Option(help="same seed, same network on a CPU")] = 0,
@@ -143,6 +144,7 @@ def train_stage1(
     train_one(
         folder, 1, name or f"stage1-{answers}-{size}-s{seed}", size, answers, data, device, threads, seconds, precision,
         steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, seed=seed,
+        advantage=advantage,
     )  # fmt: skip
 
 
@@ -154,6 +156,7 @@ def train_stage2(
     steps: Annotated[int, Option(help="gradient steps")] = 20_000,
     batch: Annotated[int, Option(help="decisions of a step")] = 512,
     learning_rate: Annotated[float, Option(help="the highest")] = 3e-4,
+    advantage: Annotated[float, Option(help="weight of differences between slots; 0: as in the original")] = 4.0,
     data: Annotated[str | None, Option(metavar="NAME,...", help="sets of decisions; all that are there")] = None,
     rows: Annotated[int, Option(help="games to learn from, of each set; 0: all")] = 0,
     seed: Annotated[int, Option(help="same seed, same network on a CPU")] = 0,
@@ -170,6 +173,7 @@ def train_stage2(
     train_one(
         folder, 2, name or f"stage2-{answers}-{size}-s{seed}", size, answers, data, device, threads, seconds, precision,
         steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, seed=seed,
+        advantage=advantage,
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What the networks of Texas 42 are taught, and how they are measured.
 
-Stage 1, mode `q`        mean squared error of Q / 42 over legal slots, half that of the value / 42
+Stage 1, mode `q`        mean squared error of Q / 42 over legal slots, that of its differences between the slots of a
+                         position, weighted by `advantage` (0 in the original), half that of the value / 42
          mode `policy`   0.3 x cross-entropy against the best slots, 0.7 x against softmax(Q / 3); value as above
 Stage 2, labels `q`      mean squared error of the mean, of its differences between slots, of the spread, each over 42,
                          and cross-entropy of the chance to make the bid
@@ -27,7 +28,7 @@ TRICKS = 7
 BLUNDER = 10.0
 HARD, SOFT, VALUE = 0.3, 0.7, 0.5
 """weights of Stage 1's losses"""
-ADVANTAGE, SPREAD, MAKE = 4.0, 0.25, 0.02
+SPREAD, MAKE = 0.25, 0.02
 """weights of Stage 2's losses beside that of the mean"""
 SAME = 1e-6
 
@@ -89,13 +90,13 @@ def log_chances(logits: Tensor, legal: Tensor) -> Tensor:
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def stage1_loss(found: Judged, batch: Positions, answers: str) -> Tensor:
+def stage1_loss(found: Judged, batch: Positions, answers: str, advantage: float = 0.0) -> Tensor:
     """Return what Stage 1 is to make small."""
     batch = batch._replace(q=torch.where(batch.legal, batch.q, 0.0))
     value = best_of(batch.q, batch.legal) / POINTS
     told = VALUE * functional.mse_loss(found.value, value)
     if answers == "q":
-        return told + legal_mean((found.slots - batch.q / POINTS).square(), batch.legal)
+        return told + off(found.slots, batch.q / POINTS, batch.legal, advantage)
     said = log_chances(found.slots, batch.legal)
     best = batch.legal & (batch.q >= best_of(batch.q, batch.legal)[:, None] - SAME)
     hard = best / best.sum(1, keepdim=True)
@@ -103,7 +104,7 @@ def stage1_loss(found: Judged, batch: Positions, answers: str) -> Tensor:
     return told - ((HARD * hard + SOFT * soft) * said).sum(1).mean()
 
 
-def stage2_loss(found: Expectation, batch: Decisions, answers: str) -> Tensor:
+def stage2_loss(found: Expectation, batch: Decisions, answers: str, advantage: float = 0.0) -> Tensor:
     """Return what Stage 2 is to make small."""
     legal = batch.legal
     batch = batch._replace(
@@ -111,12 +112,17 @@ def stage2_loss(found: Expectation, batch: Decisions, answers: str) -> Tensor:
     )
     if answers == "logits":
         return legal_mean((centred(found.mean, legal) - centred(batch.logits, legal)).square(), legal)
-    wanted = batch.mean / POINTS
-    mean = legal_mean((found.mean - wanted).square(), legal)
-    advantage = legal_mean((centred(found.mean, legal) - centred(wanted, legal)).square(), legal)
+    mean = off(found.mean, batch.mean / POINTS, legal, advantage)
     spread = legal_mean((found.spread - batch.spread / POINTS).square(), legal)
     make = functional.binary_cross_entropy_with_logits(found.make_logit, batch.make, reduction="none")
-    return mean + ADVANTAGE * advantage + SPREAD * spread + MAKE * legal_mean(make, legal)
+    return mean + SPREAD * spread + MAKE * legal_mean(make, legal)
+
+
+def off(said: Tensor, wanted: Tensor, legal: Tensor, advantage: float) -> Tensor:
+    """Return the mean squared error over legal slots, and that of differences between the slots of a row."""
+    error = said - wanted
+    whole = legal_mean(error.square(), legal)
+    return whole if advantage == 0 else whole + advantage * legal_mean(centred(error, legal).square(), legal)
 
 
 def centred(values: Tensor, legal: Tensor) -> Tensor:
@@ -133,9 +139,9 @@ STAGE2_FIGURES = ("gap", "blunder", "agreement", "mean_mae", "spread_mae", "make
 def stage1_figures(found: Judged, batch: Positions, answers: str) -> Tensor:
     """Return the figures of each position [N, 5]; a policy tells no Q, and its q_mae is 0."""
     gap = gaps(batch.q, found.slots, batch.legal)
-    off = (found.slots * POINTS - batch.q).abs() if answers == "q" else torch.zeros_like(batch.q)
+    error = (found.slots * POINTS - batch.q).abs() if answers == "q" else torch.zeros_like(batch.q)
     value = (found.value * POINTS - best_of(batch.q, batch.legal)).abs()
-    return torch.stack((gap, (gap > BLUNDER).float(), (gap < SAME).float(), row_mean(off, batch.legal), value), 1)
+    return torch.stack((gap, (gap > BLUNDER).float(), (gap < SAME).float(), row_mean(error, batch.legal), value), 1)
 
 
 def stage2_figures(found: Expectation, batch: Decisions, answers: str) -> Tensor:

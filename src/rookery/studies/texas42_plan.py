@@ -30,6 +30,9 @@ class TrainSettings:
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     """longer gradients are cut to this; 0: none is"""
+    advantage: float = 4.0
+    """weight of the error of differences between the slots of a position, by which choices are made; 0: the loss of
+    the original, which learns how high all slots are first"""
     precision: str = "fp32"
     seed: int = 0
     every: int = 1000
@@ -49,7 +52,7 @@ class TrainSettings:
         for name in ("warmup", "rows"):
             whole_number(name, getattr(self, name), 0, MOST)
         whole_number("seed", self.seed, 0, (1 << 62) - 1)
-        for name in ("learning_rate", "weight_decay", "gradient_norm"):
+        for name in ("learning_rate", "weight_decay", "gradient_norm", "advantage"):
             number(name, getattr(self, name), 0, 1e6)
         one_of("precision", self.precision, PRECISIONS)
 

@@ -101,15 +101,15 @@ class Trainer:
 
     def judged(self, *columns: Tensor) -> Tensor:
         """Return loss and mean gap [2] of a batch, given by its columns."""
-        answers = self.settings.network.answers
+        answers, advantage = self.settings.network.answers, self.settings.advantage
         if isinstance(self.network, Hands):
             batch, found = Positions(*columns), self.network.judge(columns[0])
             with torch.autocast(self.device.type, enabled=False):
-                loss, gap = stage1_loss(found, batch, answers), gaps(batch.q, found.slots, batch.legal)
+                loss, gap = stage1_loss(found, batch, answers, advantage), gaps(batch.q, found.slots, batch.legal)
         else:
             hands, said = Decisions(*columns), self.network.expect(columns[0])
             with torch.autocast(self.device.type, enabled=False):
-                loss, gap = stage2_loss(said, hands, answers), gaps(hands.mean, said.mean, hands.legal)
+                loss, gap = stage2_loss(said, hands, answers, advantage), gaps(hands.mean, said.mean, hands.legal)
         return torch.stack((loss, gap.mean().detach()))
 
     def make_step(self, columns: tuple[Tensor, ...], rate: Tensor) -> None:
