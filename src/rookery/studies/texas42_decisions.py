@@ -232,7 +232,7 @@ def make_decisions(
     folder: Path, games: int, settings: DecisionSettings, labeller: Labeller,
     say: Say = lambda done, total, note: None, ended: Callable[[], bool] = lambda: False,
 ) -> bool:  # fmt: skip
-    """Make the shards of so many games that are not there; tell whether all are there. `ended` is asked between two."""
+    """Make the shards of so many games that are not there; tell whether all are there. `ended` is asked after each."""
     whole_number("games", games, 1, MOST_GAMES)
     data, shards = DataSet(folder), -(-games // settings.per_shard)
     folder.mkdir(parents=True, exist_ok=True)
@@ -246,14 +246,14 @@ def make_decisions(
             say(first, games, "")
             if data.has(number):
                 continue
-            if ended():
-                return False
 
             def tell(share: float, first: int = first, count: int = len(numbers)) -> None:
                 say(first + int(share * count), games, "")
 
             rows = make_shard(settings, numbers, labeller, tell)
             write_shard(data.shard(number), "decisions", rows, {"games": len(numbers)})
+            if ended() and number + 1 < shards:
+                return False
         say(games, games, "")
         return True
     finally:

@@ -65,7 +65,7 @@ def make_positions(
     folder: Path, deals: int, settings: PositionSettings, threads: int = 1,
     say: Say = lambda done, total, note: None, ended: Callable[[], bool] = lambda: False,
 ) -> bool:  # fmt: skip
-    """Make the shards of so many deals that are not there; tell whether all are there. `ended` is asked between two."""
+    """Make the shards of so many deals that are not there; tell whether all are there. `ended` is asked after each."""
     whole_number("deals", deals, 1, MOST_DEALS)
     data, shards = DataSet(folder), -(-deals // settings.per_shard)
     folder.mkdir(parents=True, exist_ok=True)
@@ -77,13 +77,12 @@ def make_positions(
             say(number, shards, "")
             if data.has(number):
                 continue
-            if ended():
-                return False
             first = number * settings.per_shard
             numbers = np.arange(first, min(deals, first + settings.per_shard))
-            write_shard(
-                data.shard(number), "positions", make_shard(settings, numbers, threads), {"deals": len(numbers)}
-            )
+            rows = make_shard(settings, numbers, threads)
+            write_shard(data.shard(number), "positions", rows, {"deals": len(numbers)})
+            if ended() and number + 1 < shards:
+                return False
         say(shards, shards, "")
         return True
     finally:
@@ -150,7 +149,7 @@ def uniform_rows(
     found = []
     for seed, state in zip(seeds, opened(seeds, rng, plain=True), strict=True):
         levels = [
-            (len(words), words[np.sort(rng.permutation(len(words))[: settings.per_deal])])
+            (len(words), words[some_of(len(words), settings.per_deal, rng)])
             for words in reachable(state["hands"], int(state["declaration"]), int(state["leaders"][0]))
         ]
         counts = [count for count, _ in levels]
@@ -162,3 +161,8 @@ def uniform_rows(
         made = positions(kept["hands"], kept["played"], kept["trick"], kept["declaration"], kept["leader"])
         found.append({"seed": np.full(len(words), seed), **kept, "q": solver.q(made).q})
     return joined(found)
+
+
+def some_of(count: int, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw numbers below `count`, each at most once, all of them if there are no more than `most`."""
+    return np.sort(rng.choice(count, min(count, most), replace=False, shuffle=False))
