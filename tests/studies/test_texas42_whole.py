@@ -33,6 +33,9 @@ def tiny() -> texas42_plan.Preset:
         stage1=tuple(replace(run, **short) for run in plan.stage1),
         decisions=tuple(replace(each, games=2, worlds=2, per_shard=1) for each in plan.decisions),
         stage2=tuple(replace(run, **short) for run in plan.stage2),
+        trial=(6, 2),
+        duels=("heuristic/random", "stage2-quick/random"),
+        deals=2,
     )
 
 
@@ -45,8 +48,9 @@ def test_a_preset_makes_everything_once_and_goes_on_where_time_was_up(tmp_path, 
             break
     names = ["stage1-policy-quick", "stage1-quick", "stage2-logits-quick", "stage2-quick"]
     assert sorted(path.parent.name for path in tmp_path.glob("runs/*/network.safetensors")) == names
+    assert "## Matches on mirrored deals" in (tmp_path / "report.md").read_text()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*/*.[ns]*") if path.name != "plan.json"}
-    asked(*words)
+    assert "found from the same networks" in asked(*words)
     assert all(path.stat().st_mtime_ns == time for path, time in before.items())
     game = load("texas42:bid=30")
     for text in (

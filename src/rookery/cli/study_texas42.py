@@ -42,8 +42,9 @@ def all_of_it(
 ) -> None:
     """From an exact solver to a player that sees only its own hand, in Texas 42.
 
-    With --preset everything is done that is not done yet: positions, Stage 1, hands with E[Q] labels, Stage 2.
-    Interrupted or killed, the same command goes on. The parts are commands of their own.
+    With --preset everything is done that is not done yet: positions, Stage 1, hands with E[Q] labels, Stage 2,
+    judgements by exact values, matches, the report. Interrupted or killed, the same command goes on. The parts are
+    commands of their own.
 
     rookery study texas42 --preset quick --folder studies/quick42
     """
@@ -54,9 +55,11 @@ def all_of_it(
     if preset is None:
         typer.echo(context.get_help())
         raise typer.Exit
+    from rookery.studies.texas42_evaluate import complete_runs
     from rookery.studies.texas42_plan import preset_of
 
     plan, place, until = preset_of(preset), chosen_device(device), deadline(seconds)
+    trained = complete_runs(folder).keys() >= {run.name for run in (*plan.stage1, *plan.stage2)}
     for positions in plan.positions:
         settings = {"source": positions.source, "per_deal": positions.per_deal, "per_shard": positions.per_shard}
         fill_positions(folder, positions.name, positions.deals, positions.part, 0, threads, until, **settings)
@@ -68,6 +71,14 @@ def all_of_it(
         ]
         fill_decisions(folder, hands.name, hands.games, hands.part, 0, files, place, threads, until, **settings)
     train_all(folder, plan.stage2, place, threads, until)
+    if measured_already(folder):
+        told(f"{folder / 'evaluate.json'} is there, found from the same networks")
+    else:
+        if not trained and time.monotonic() >= until:  # a call that has nothing else to do goes on with this
+            stopped("evaluate")
+        measure(folder, *plan.trial, (), place, all_threads(threads), 0)
+        play_duels(folder, list(plan.duels), plan.deals, place, all_threads(threads), 0)
+    report(folder)
 
 
 @texas42.command()
@@ -372,8 +383,24 @@ def measure(
         players = evaluate_trial(folder, trial, device=device, threads=threads, say=say)
     compared = {each.folder.name: logits_against_q(next(each.read())) for each in data_sets(folder, "decisions")}
     claim = {name: facts for name, facts in compared.items() if facts}
-    found = {"decisions": len(states), "worlds": worlds, "players": players}
+    found = {"decisions": len(states), "worlds": worlds, "networks": network_marks(folder), "players": players}
     keep(folder, {"trial": found, "claim": claim})
+
+
+def network_marks(folder: Path) -> dict[str, str]:
+    """Return the checksums of all networks of a study, by the names of their runs."""
+    from rookery.studies.texas42_evaluate import complete_runs
+    from rookery.studies.texas42_files import digest
+
+    return {name: digest(path.read_bytes())[:16] for name, path in complete_runs(folder).items()}
+
+
+def measured_already(folder: Path) -> bool:
+    """Tell whether everything was measured with the networks that are there."""
+    from rookery.studies.texas42_report import read_measured
+
+    found = read_measured(folder)
+    return "duels" in found and found.get("trial", {}).get("networks") == network_marks(folder)
 
 
 def play_duels(folder: Path, duels: list[str], deals: int, device: str, threads: int, seed: int) -> None:

@@ -78,7 +78,10 @@ def expand(words: np.ndarray, hands: np.ndarray, declaration: int, lying: int, o
 
 
 def reachable(hands: np.ndarray, declaration: int, leader: int) -> Iterator[np.ndarray]:
-    """Yield the positions before each of the 28 plays, as words in increasing order."""
+    """Yield the positions before each of the 28 plays, as words, each once.
+
+    Within a trick the order of its tiles tells all ways apart; only where it ends do some of them meet.
+    """
     sets = np.asarray(hands, np.int64)
     words = np.array([EMPTY | leader << LEADER], np.int64)
     for ply in range(TILES):
@@ -86,7 +89,10 @@ def reachable(hands: np.ndarray, declaration: int, leader: int) -> Iterator[np.n
         nothing = np.empty(0, np.int64)
         after = np.empty(expand(words, sets, declaration, ply & 3, nothing), np.int64)
         expand(words, sets, declaration, ply & 3, after)
-        words = np.unique(after)
+        if ply & 3 == SEATS - 1:
+            after.sort()
+            after = after[np.concatenate([[True], after[1:] != after[:-1]])]
+        words = after
 
 
 def kept_of_words(words: np.ndarray) -> dict[str, np.ndarray]:

@@ -124,6 +124,11 @@ class Preset:
     stage1: tuple[TrainSettings, ...]
     decisions: tuple[Hands, ...]
     stage2: tuple[TrainSettings, ...]
+    trial: tuple[int, int]
+    """decisions on which choices are judged, and worlds of each set"""
+    duels: tuple[str, ...]
+    deals: int
+    """of each match"""
 
 
 TINY_HANDS = HandsConfig(width=48, heads=4, layers=2, mlp=96)
@@ -150,7 +155,8 @@ def quick() -> Preset:
         second, name="stage2-logits-quick", network=TINY_TRANSCRIPT.model_copy(update={"answers": "logits"}),
         data=("decisions-network", "decisions-valid"),
     )  # fmt: skip
-    return Preset("tiny, for two cores", positions, (taught, policy), decisions, (second, logits))
+    duels = ("heuristic/random", "stage2-quick/random", "exact:10/heuristic")
+    return Preset("tiny, for two cores", positions, (taught, policy), decisions, (second, logits), (48, 30), duels, 20)
 
 
 def full() -> Preset:
@@ -190,7 +196,14 @@ def full() -> Preset:
         second[1], name="stage2-logits-128x4", data=("decisions-100", "decisions-valid"),
         network=TRANSCRIPTS["128x4"].model_copy(update={"answers": "logits"}),
     )  # fmt: skip
-    return Preset("as planned, for a card", positions, (*first, policy), decisions, (*second, *curves, logits))
+    best2 = second[-1].name
+    duels = (
+        "heuristic/random", "exact:10/random", "exact:10/heuristic", "exact:100/heuristic", f"{best2}/random",
+        f"{best2}/heuristic", f"exact:10/{best2}", f"exact:100/{best2}", "exact:100/exact:10",
+        "exact:100:make/exact:100", f"{best2}:make/{best2}",
+    )  # fmt: skip
+    stages = (*first, policy), (*second, *curves, logits)
+    return Preset("as planned, for a card", positions, stages[0], decisions, stages[1], (1200, 1000), duels, 1000)
 
 
 PRESETS = {"quick": quick, "full": full}

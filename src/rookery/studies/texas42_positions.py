@@ -153,7 +153,7 @@ def uniform_rows(
             for words in reachable(state["hands"], int(state["declaration"]), int(state["leaders"][0]))
         ]
         counts = [count for count, _ in levels]
-        shares = rng.multivariate_hypergeometric(counts, min(settings.per_deal, sum(counts)), method="count")
+        shares = rng.multivariate_hypergeometric(counts, min(settings.per_deal, sum(counts)), method="marginals")
         words = np.concatenate([rng.permutation(some)[:share] for share, (_, some) in zip(shares, levels, strict=True)])
         hands = np.repeat(state["hands"][None], len(words), 0)
         names = np.full(len(words), state["declaration"], np.int8)
