@@ -34,9 +34,10 @@ def test_tokens_made_on_a_card_are_those_of_the_game():
     assert (tokens.cpu().numpy() == all_tokens(states)).all()
 
 
-def test_an_oracle_on_a_card_agrees_with_one_on_a_processor():
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_oracle_on_a_card_agrees_with_one_on_a_processor(compiled):
     network, states = build(CONFIG, 1), some_states()
-    here, there = (HandsOracle(network, device)(states) for device in ("cpu", "cuda"))
+    here, there = HandsOracle(network, "cpu")(states), HandsOracle(network, "cuda", compiled=compiled)(states)
     assert np.abs(here - there).mean() < 0.1
     assert np.abs(here - there).max() < 1
 

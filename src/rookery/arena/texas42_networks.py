@@ -29,8 +29,8 @@ from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Trans
 from rookery.search.analysis import Analysis, Line
 from rookery.search.texas42_batch import contract_tokens, legal_slots
 
-ROWS = {"cpu": 512, "cuda": 65536, "mps": 4096}
-"""positions of one pass"""
+ROWS = {"cpu": 512, "cuda": 32768, "mps": 4096}
+"""positions of one pass; kernels for attention take fewer than 65,536"""
 HALF = {"cpu": torch.float32, "cuda": torch.float16, "mps": torch.float32}
 FIRST_TRICK_TOKEN = 1 + TILES
 
@@ -103,15 +103,20 @@ class HandTokens:
 class HandsOracle:
     """Stage 1 as an oracle: states with all four hands -> Q [N, 7] from the mover's side."""
 
-    def __init__(self, network: Hands, device: str = "auto", rows: int | None = None, threads: int | None = 1):
+    def __init__(
+        self, network: Hands, device: str = "auto", rows: int | None = None, threads: int | None = 1,
+        compiled: bool = False,
+    ):  # fmt: skip
+        """Make an oracle; with `compiled` PyTorch's compiler writes kernels for each number of rows and tokens."""
         self.device = chosen_device(device)
         kind = self.device.type
         self.rows, self.threads = rows or ROWS[kind], threads
         self.network = copy.deepcopy(network).to(self.device, HALF[kind]).eval()
         self.tokens = HandTokens(self.device)
+        self.points = torch.compile(self.network.points, dynamic=False) if compiled else self.network.points
 
     @classmethod
-    def of(cls, text: str, device: str = "auto", answers: str = "q") -> HandsOracle:
+    def of(cls, text: str, device: str = "auto", answers: str = "q", compiled: bool = False) -> HandsOracle:
         """Make an oracle of the network that a text names."""
         network = load_stage(text, Hands).network
         assert isinstance(network, Hands)
@@ -119,7 +124,7 @@ class HandsOracle:
             raise BadInput(
                 f"the network {text!r} answers with {network.config.answers!r}; here {answers!r} is asked for"
             )
-        return cls(network, device)
+        return cls(network, device, compiled=compiled)
 
     @torch.inference_mode()
     def __call__(self, states: np.ndarray) -> np.ndarray:
@@ -137,7 +142,7 @@ class HandsOracle:
 
     def asked(self, tiles: Tensor, public: Tensor, trick: int | None) -> Tensor:
         """Judge worlds that are on the device: Q or logits [R, 7]."""
-        return self.network.points(self.tokens(tiles, public), trick)
+        return self.points(self.tokens(tiles, public), trick)
 
 
 def common_trick(states: np.ndarray) -> int | None:

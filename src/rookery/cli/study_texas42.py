@@ -59,6 +59,7 @@ def all_of_it(
     from rookery.studies.texas42_plan import preset_of
 
     plan, place, until = preset_of(preset), chosen_device(device), deadline(seconds)
+    settings: dict[str, Any]
     trained = complete_runs(folder).keys() >= {run.name for run in (*plan.stage1, *plan.stage2)}
     for positions in plan.positions:
         settings = {"source": positions.source, "per_deal": positions.per_deal, "per_shard": positions.per_shard}
@@ -94,6 +95,9 @@ def data(
         str, Option(metavar="NETWORK", help="a Stage 1 in policy mode whose mean logits are kept, too")
     ] = "",
     source: Annotated[str, Option(help="of positions: random, played or uniform")] = "played",
+    compiled: Annotated[
+        bool, Option("--compile", help="let PyTorch's compiler write kernels for the networks")
+    ] = False,
     per_deal: Annotated[int, Option(help="positions of a deal, where they are drawn")] = 8,
     per_shard: Annotated[int, Option(help="games or deals of a file")] = 1024,
     explore: Annotated[float, Option(min=0, max=1, help="share of tiles that are any legal ones")] = 0.05,
@@ -127,7 +131,8 @@ def data(
     named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{worlds}-{part}"
     settings = {"explore": explore, "per_shard": per_shard, "worlds": worlds}
     files = [oracle, second]
-    fill_decisions(folder, named, games, part, seed, files, chosen_device(device), threads, until, **settings)
+    place = chosen_device(device)
+    fill_decisions(folder, named, games, part, seed, files, place, threads, until, compiled, **settings)
 
 
 @texas42.command("train-stage1")
@@ -282,7 +287,7 @@ def fill_positions(
 
 def fill_decisions(
     folder: Path, name: str, games: int, part: str, seed: int, files: list[str], device: str, threads: int | None,
-    until: float, **settings: Any,
+    until: float, compiled: bool = False, **settings: Any,
 ) -> None:  # fmt: skip
     """Make a set of decisions, as far as it is not there; `files` are the oracle and the second network, if any."""
     from rookery.studies.texas42_decisions import DecisionSettings, make_decisions
@@ -291,7 +296,7 @@ def fill_decisions(
     marks = [text if text in ("", "exact") else digest(file_of(text).read_bytes())[:16] for text in files]
     wanted = DecisionSettings(part=part, seed=seed, oracle=marks[0], second=marks[1], **settings)
     with bar_for(name) as say:
-        labeller = labeller_of(files, device, all_threads(threads))
+        labeller = labeller_of(files, device, all_threads(threads), compiled)
         place = folder / "data" / name
         done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until)
     if not done:
@@ -309,7 +314,7 @@ def file_of(text: str) -> Path:
     return path
 
 
-def labeller_of(files: list[str], device: str, threads: int) -> Labeller:
+def labeller_of(files: list[str], device: str, threads: int, compiled: bool = False) -> Labeller:
     """Make whoever labels decisions."""
     from rookery.arena.texas42_networks import HandsOracle
     from rookery.studies.texas42_decisions import ExactLabeller, NetworkLabeller
@@ -319,8 +324,8 @@ def labeller_of(files: list[str], device: str, threads: int) -> Labeller:
         if second:
             raise BadInput("--second needs a network as --oracle, too: both look at the same worlds")
         return ExactLabeller(threads)
-    other = HandsOracle.of(second, device, "policy") if second else None
-    return NetworkLabeller(HandsOracle.of(oracle, device), other, threads)
+    other = HandsOracle.of(second, device, "policy", compiled) if second else None
+    return NetworkLabeller(HandsOracle.of(oracle, device, compiled=compiled), other, threads)
 
 
 def network_of_run(folder: Path, name: str) -> str:

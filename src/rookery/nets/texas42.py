@@ -203,8 +203,8 @@ class Hands(Network):
         x = functional.linear(marks(tokens, self.features, self.values).to(table.dtype), table.T, self.joined.bias)
         for layer in self.layers:
             x = layer(x, mask)
-        mover = tokens[:, 1 : 1 + TILES : SLOTS, ME].argmax(1)
-        mine = x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1)[torch.arange(len(x), device=x.device), mover]
+        moves = tokens[:, 1 : 1 + TILES : SLOTS, ME].to(x.dtype)[:, :, None, None]
+        mine = (x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1) * moves).sum(1)  # one of four is not nothing
         return Judged(read_by(self.slot_head, self.norm(mine)), read_by(self.value_head, self.norm(x[:, 0])))
 
     def points(self, tokens: Tensor, trick: int | None = None) -> Tensor:

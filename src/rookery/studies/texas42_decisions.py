@@ -139,8 +139,8 @@ class NetworkLabeller:
         for first in range(0, len(tiles), self.oracle.rows):  # one decision may have more worlds than a pass
             some = slice(first, first + self.oracle.rows)
             tokens = self.oracle.tokens(tiles[some], spread_out[some])
-            said = [self.oracle.network.points(tokens, trick).clamp(-ALL_POINTS, ALL_POINTS)]
-            said.append(self.second.network.points(tokens, trick) if self.second else torch.zeros_like(said[0]))
+            said = [self.oracle.points(tokens, trick).clamp(-ALL_POINTS, ALL_POINTS)]
+            said.append(self.second.points(tokens, trick) if self.second else torch.zeros_like(said[0]))
             found.append(torch.stack(said))
         q, logits = torch.cat(found, 1).view(2, len(public), worlds, HAND)
         made = sides[:, None, None] * q >= bounds[:, None, None] - HALF_STEP
