@@ -161,6 +161,18 @@ def test_a_stopped_solver_says_so_and_works_again():
     assert solver.q(root(0).states).q[0].tolist() == LEAD_VALUES[0]
 
 
+def test_a_batch_is_stopped_on_its_way():
+    stop, done = np.zeros(1, np.int32), []
+
+    def report(positions: int) -> None:
+        done.append(positions)
+        stop[0] = 1
+
+    with pytest.raises(Stopped):
+        Solver().q(random_states(4, 100), stop=stop, report=report)
+    assert sum(done) < 100
+
+
 def test_no_positions_have_no_values():
     assert SOLVER.q(random_states(0, 1)[:0]).q.shape == (0, 7)
 

@@ -1,6 +1,6 @@
 """The last one or two tricks of a hand of Texas 42, tried out in nested loops.
 
-Nearly half the positions of a search lie here, so it pays to spare them the table and the list of moves. Seats are
+Two fifths of the positions of a search lie here, so it pays to spare them the table and the list of moves. Seats are
 counted from the leader: places 0 and 2 are the leader's team. A place and the strength of its tile are kept together as
 4 * strength + place; the highest wins.
 """
