@@ -17,6 +17,7 @@ from rookery.arena.players import KINDS, TREE_OPTIONS, make_player
 from rookery.arena.searching import Analyst, SearchPlayer
 from rookery.arena.tables import gains_from_many
 from rookery.arena.texts import Option, value_text
+from rookery.nets.configs import TRANSCRIPTS
 from rookery.search import trees
 from rookery.search.tree_settings import URGENCIES, TreeSettings
 from support import CONNECT_FOUR, ROOT, random_walk
@@ -27,10 +28,11 @@ EXAMPLES = [
     .replace("./pbrain-rapfi", command("gomocup_good"))
     .replace("worlds=50", "worlds=4")
     .replace("runs/pylos_v5", random_network("pylos", "rich"))
+    .replace("network.safetensors", random_network("texas42", "contract", config=TRANSCRIPTS["64x2"]))
     for kind in KINDS.values()
 ]  # fmt: skip
 HOME = {"uci": "chess", "gomocup": "gomoku", "baseline": "gomoku", "advanced": "gomoku", "oracle": "texas42"}
-HOME |= {"eq": "texas42", "heuristic": "texas42"}
+HOME |= {"eq": "texas42", "heuristic": "texas42", "stage2": "texas42"}
 
 
 @pytest.mark.parametrize("text", EXAMPLES, ids=[text.partition(":")[0] for text in EXAMPLES])

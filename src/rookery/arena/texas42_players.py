@@ -16,7 +16,7 @@ from rookery.games.position import Position, Seat
 from rookery.games.rng import random_below
 from rookery.games.texas42_auction import ALL_POINTS, PLAYING
 from rookery.search.analysis import Analysis, Line
-from rookery.search.expected import Exact, Expected, expected
+from rookery.search.expected import Exact, Expected, Oracle, expected
 from rookery.search.posterior import Habits
 from rookery.search.solve.texas42 import Stopped
 from rookery.search.worlds import Worlds
@@ -61,13 +61,21 @@ class PointsPlayer(Analyst):
 class ExpectedPlayer(PointsPlayer):
     """A player that averages over the worlds its seat thinks possible."""
 
-    def __init__(self, worlds: int = 100, choice: str = "mean", habits: Habits | None = None, threads: int = 1):
+    def __init__(
+        self, worlds: int = 100, choice: str = "mean", habits: Habits | None = None, threads: int = 1,
+        oracle: Oracle | None = None,
+    ):  # fmt: skip
         super().__init__(threads)
         self.worlds, self.rule, self.habits = worlds, choice, habits
+        self.oracle: Oracle = oracle or self.exact
+
+    def prepare(self, start: Position) -> None:
+        """Compile what is needed, on a deal of its own."""
+        expected(load("texas42").start(1), 1, oracle=self.oracle)
 
     def expected(self, turn: Turn) -> Expected:
         """Draw worlds by the seed and value the plays in points."""
-        return expected(turn.position, self.worlds, turn.seed, self.exact, habits=self.habits)
+        return expected(turn.position, self.worlds, turn.seed, self.oracle, habits=self.habits)
 
     def advice(self, turn: Turn) -> str:
         """Say what each play is worth in points, and how likely the bid is made."""

@@ -24,15 +24,18 @@ from rookery.cli import (
     study_domineering,
     study_domineering_report,
     study_domineering_train,
+    study_texas42,
     train,
     zoo,
 )
 from rookery.cli.shared import app
 from rookery.errors import BadInput
 
+
 __all__ = [
-    "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "main", "players", "runs", "solve", "study",
-    "study_domineering", "study_domineering_report", "study_domineering_train", "train", "zoo",
+    "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "main", "players", "runs", "solve",
+    "study", "study_domineering", "study_domineering_report", "study_domineering_train", "study_texas42", "train",
+    "zoo",
 ]  # fmt: skip
 
 
