@@ -31,7 +31,6 @@ from rookery.cli import (
 from rookery.cli.shared import app
 from rookery.errors import BadInput
 
-
 __all__ = [
     "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "main", "players", "runs", "solve",
     "study", "study_domineering", "study_domineering_report", "study_domineering_train", "study_texas42", "train",
