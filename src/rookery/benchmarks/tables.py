@@ -124,8 +124,10 @@ def texas42_table(rows: Iterable[texas42.Row]) -> Table:
     table = Table(
         title="Texas 42 on one core, where nothing else is said", box=None, pad_edge=False, title_justify="left"
     )
-    for name in ("what", "unit", "samples", "mean", "median", "95 %", "highest", "floor"):
-        table.add_column(name, justify="left" if name in ("what", "unit") else "right")
+    table.add_column("what", min_width=24)  # else numbers would squeeze it
+    table.add_column("unit")
+    for name in ("samples", "mean", "median", "95 %", "highest", "floor"):
+        table.add_column(name, justify="right")
     for row in rows:
         figures = (row.mean, row.median, row.late, row.highest)
         numbers = (f"{number:,.0f}" if number >= 1000 else f"{number:.3g}" for number in figures)
