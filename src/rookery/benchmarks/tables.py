@@ -119,6 +119,14 @@ def study_table(rows: list[domineering.Row], batch: int) -> Table:
     return table
 
 
+def short(number: float) -> str:
+    """Write a number with three digits, large ones in thousands or millions."""
+    for unit, sign in ((1e6, "M"), (1e3, "k")):
+        if number >= unit:
+            return f"{number / unit:.3g}{sign}"
+    return f"{number:.3g}"
+
+
 def texas42_table(rows: Iterable[texas42.Row]) -> Table:
     """Lay out what was measured of Texas 42."""
     table = Table(
@@ -130,7 +138,6 @@ def texas42_table(rows: Iterable[texas42.Row]) -> Table:
         table.add_column(name, justify="right")
     for row in rows:
         figures = (row.mean, row.median, row.late, row.highest)
-        numbers = (f"{number:,.0f}" if number >= 1000 else f"{number:.3g}" for number in figures)
-        floor = "" if row.floor is None else f"{row.floor:,g}"
-        table.add_row(row.name, row.unit, f"{row.samples:,}", *numbers, floor)
+        floor = "" if row.floor is None else short(row.floor)
+        table.add_row(row.name, row.unit, f"{row.samples:,}", *(short(number) for number in figures), floor)
     return table
