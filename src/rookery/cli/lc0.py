@@ -304,6 +304,30 @@ def convert(
 
 
 @lc0.command()
+def onnx(
+    net: NetArgument,
+    target: Annotated[Path, Argument(metavar="OUT", help="ends in .onnx")],
+    policy_head: PolicyHeadOption = None,
+    value_head: ValueHeadOption = None,
+) -> None:
+    """Write a network as ONNX, for other programs.
+
+    rookery lc0 onnx network.pb.gz network.onnx
+    """
+    from rookery.nets.lc0.onnx import onnx_bytes
+    from rookery.nets.lc0.stored import load_network
+    from rookery.terminal import out
+    from rookery.writing import write_whole
+
+    if target.suffix != ".onnx":
+        raise BadInput(f"{str(target)!r}: an ONNX file ends in .onnx")
+    network = load_network(net)
+    network.choose_heads(policy_head, value_head)
+    write_whole(target, onnx_bytes(network))
+    out.print(str(target), markup=False, soft_wrap=True)
+
+
+@lc0.command()
 def bench(
     net: NetArgument,
     batch: Annotated[list[int] | None, Option(min=1, help="sizes of batches; several may be given")] = None,
@@ -334,10 +358,11 @@ def bench(
         found = [{"what": row.what, "batch": row.batch, "seconds": row.seconds, "rate": row.rate} for row in rows]
         print_json({"machine": machine, "device": device.value, "precision": precision.value, "rows": found})
         return
+    unit = "second of a core" if device is AnyDevice.cpu else "second"
     for row in rows:
         slowest, fastest = 1 / max(row.seconds), 1 / min(row.seconds)
         out.print(
-            f"{row.what:17s} batch {row.batch:4d}  {row.rate:12,.1f} positions a second "
+            f"{row.what:17s} batch {row.batch:4d}  {row.rate:12,.1f} positions a {unit} "
             f"({slowest:,.1f} to {fastest:,.1f}), {1e6 / row.rate:,.1f} us each", markup=False, soft_wrap=True,
         )  # fmt: skip
     err.print(f"medians of {rounds} rounds, seed {seed}, {threads} thread, on {machine['cpu']}", style="dim")

@@ -14,6 +14,7 @@ from rookery import BadInput
 from rookery.nets.lc0.files import WeightFile, file_bytes, read_bytes
 from rookery.nets.lc0.hooks import patched, run_with_cache
 from rookery.nets.lc0.maps import attention_map, convolution_map, numbers, places_of
+from rookery.nets.lc0.onnx import onnx_bytes
 from rookery.nets.lc0.schema import Activation, Encoding
 from rookery.nets.lc0.stored import message_of, network_of, paths
 from rookery.nets.transformer import Tap
@@ -196,3 +197,31 @@ def test_a_network_written_and_read_again_answers_the_same(kind):
     assert set(paths(network).values()) <= set(WeightFile(net, "net").layers) | {
         path for path in paths(network).values() if path.endswith(".biases")
     }
+
+
+# ---- ONNX ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_onnx_file_answers_as_the_network_does(kind):
+    runtime = pytest.importorskip("onnxruntime")
+    network, _ = network_for(kind)
+    if KINDS[kind].get("apart"):
+        network.choose_heads("soft", "q")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = runtime.InferenceSession(onnx_bytes(network), options, providers=["CPUExecutionProvider"])
+    planes = boards(3)
+    answers = dict(
+        zip([one.name for one in session.get_outputs()], session.run(None, {"/input/planes": planes}), strict=True)
+    )
+    with torch.no_grad():
+        found = network.heads(torch.from_numpy(planes))
+    np.testing.assert_allclose(answers["/output/policy"], found.policy, atol=1e-4)
+    if "/output/wdl" in answers:
+        np.testing.assert_allclose(answers["/output/wdl"], found.chances, atol=1e-5)
+    else:
+        np.testing.assert_allclose(answers["/output/value"][:, 0], found.value, atol=1e-5)
+    assert ("/output/mlh" in answers) == (network.config.moves_left is not None)
+    if network.config.moves_left is not None:
+        np.testing.assert_allclose(answers["/output/mlh"][:, 0], found.moves_left, atol=1e-4)
