@@ -6,14 +6,21 @@ Nothing of the package is used but the message itself: its layers are decoded he
 from __future__ import annotations
 
 import struct
+from functools import cache
 
 import numpy as np
 
 
 def decoded(layer):
-    """The numbers of a layer."""
+    """The numbers of a layer, which are kept beside it."""
     if layer is None:
         return np.empty(0)
+    if not hasattr(layer, "slowly_decoded"):
+        layer.slowly_decoded = freshly_decoded(layer)
+    return layer.slowly_decoded
+
+
+def freshly_decoded(layer):
     params, encoding = layer.get("params", b""), layer.get("encoding", 1)
     if encoding == 1:
         low, high = np.float32(layer.get("min_val", 0)), np.float32(layer.get("max_val", 0))
@@ -272,6 +279,7 @@ class Slow:
         return np.array(logits)
 
 
+@cache
 def move_list():
     moves = []
     for source in range(64):

@@ -97,7 +97,7 @@ class AttentionBody(nn.Module):
         if self.ip_add_gate is not None:
             x = x + self.ip_add_gate.mT
         if self.dense:
-            x = x + self.alpha * self.ip_emb_ffn(x, self.functions[0])
+            x = torch.add(x, self.ip_emb_ffn(x, self.functions[0]), alpha=self.alpha)
             x = normed(x, self.ip_emb_ffn_ln_gammas, self.ip_emb_ffn_ln_betas, DENSE_EPS)
         return x
 

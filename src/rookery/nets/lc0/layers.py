@@ -194,9 +194,13 @@ class Encoder(nn.Module):
         common     the matrix that smolgen shares among layers
         """
         attended = self.mha(x, common, functions[1], tap, f"{place}.attn")
-        middle = tap(f"{place}.middle", normed(x + alpha * attended, self.ln1_gammas, self.ln1_betas, eps))
+        middle = tap(
+            f"{place}.middle", normed(torch.add(x, attended, alpha=alpha), self.ln1_gammas, self.ln1_betas, eps)
+        )
         thought = self.ffn(middle, functions[0], tap, f"{place}.mlp")
-        return tap(f"{place}.out", normed(middle + alpha * thought, self.ln2_gammas, self.ln2_betas, eps))
+        return tap(
+            f"{place}.out", normed(torch.add(middle, thought, alpha=alpha), self.ln2_gammas, self.ln2_betas, eps)
+        )
 
 
 def encoder_names(place: str, config: EncoderConfig) -> list[str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -80,7 +81,13 @@ def network_of(file: WeightFile) -> Lc0Network:
         for name, _ in list(module.named_parameters(recurse=False)):
             put(module, name, file.numbers(places[f"{parent}.{name}"], release=True))
     network.skeleton = file.net
-    return network.eval()
+    return laid_out(network).eval()
+
+
+def laid_out(network: Lc0Network) -> Lc0Network:
+    """Lay out convolutions with their channels last, which costs nothing and is up to twice as fast on a CPU."""
+    layout: Any = {"memory_format": torch.channels_last}
+    return network.to(**layout)
 
 
 def put(module: nn.Module, name: str, values: np.ndarray) -> None:
@@ -117,7 +124,7 @@ def fresh_network(config: Lc0Config, seed: int = 0) -> Lc0Network:
                 parameter.normal_(0, parameter[0].numel() ** -0.5, generator=random)
             else:
                 parameter.zero_()
-    return network.eval()
+    return laid_out(network).eval()
 
 
 # ---- writing -------------------------------------------------------------------------------------
