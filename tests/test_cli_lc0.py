@@ -85,6 +85,13 @@ def test_a_position_is_judged_for_people_and_programs(rookery, tmp_path):
     assert found["planes"][0] == ["000000001000ef00", 1.0]
 
 
+def test_a_fen_may_stand_without_quotes(rookery):
+    fields = ["8/8/4k3/8/8/2N5/1K1R4/8", "w", "-", "-", "3", "40"]
+    for given in ([" ".join(fields)], fields, fields[:4]):
+        facts = json.loads(printed(rookery("planes", *given, "c3b5", "--json")))
+        assert facts["fen"].startswith("8/8/4k3/1N6/8/8/1K1R4/8 b")
+
+
 def test_a_file_of_positions_is_answered_line_by_line(rookery, tmp_path):
     lines = [{"fen": "startpos", "moves": ["e2e4"]}, {"fen": "8/8/4k3/8/8/2N5/1K1R4/8 w - - 3 40", "moves": []}] * 200
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

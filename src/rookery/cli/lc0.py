@@ -72,11 +72,28 @@ PrecisionOption = Annotated[Precision, Option(help="f32 is exact; bf16 and f16 a
 AT_ONCE = 256
 
 
+def compile_encoder() -> None:
+    """Compile what reads and encodes positions, or take it from the cache, telling the person who waits."""
+    from rookery.lc0.evaluator import policy_indices, shown_planes
+    from rookery.lc0.positions import chess_game, position_after
+    from rookery.terminal import compiling_announced
+
+    with compiling_announced("chess and Lc0's planes"):
+        position = position_after("startpos", ["e2e4"], chess_game())
+        shown_planes(position, 1, 0)
+        policy_indices([position], 1)
+
+
 def position_given(fen: str, moves: list[str] | None, chess960: bool) -> Position:
-    """Read the position a person gives."""
+    """Read the position a person gives; a FEN may stand without quotes, its fields among the moves."""
+    from rookery.games.chess_text import UCI
     from rookery.lc0.positions import chess_game, position_after
 
-    return position_after(fen, moves or [], chess_game(chess960))
+    compile_encoder()
+    fields, given = [fen], list(moves or [])
+    while "/" in fen and given and len(fields) < 6 and " " not in fen and not UCI.fullmatch(given[0]):
+        fields.append(given.pop(0))
+    return position_after(" ".join(fields), given, chess_game(chess960))
 
 
 def checked_format(form: int) -> int:
@@ -221,6 +238,7 @@ def evaluate(
     if positions is None:
         given: Iterable[Position] = [position_given(fen, moves, chess960)]
     else:
+        compile_encoder()
         given = read_lines(positions, chess_game(chess960))
     for position, found in judged(network, given, temperature):
         if as_json:
@@ -351,6 +369,7 @@ def bench(
     from rookery.terminal import err, out
 
     torch.set_num_threads(threads)
+    compile_encoder()
     network = load(net, device.value, precision.value)
     rows = measured.bench(network, batch or [1, 8, 32, 128], seconds, rounds, seed)
     machine = describe_machine()

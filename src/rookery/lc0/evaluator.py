@@ -29,7 +29,7 @@ from rookery.nets.lc0.stored import load_network
 
 PRECISIONS = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 DEVICES = ("cpu", "cuda", "mps")
-REMEMBERED = 20_000
+REMEMBERED = 10_000
 """positions; each takes 8 kB"""
 
 

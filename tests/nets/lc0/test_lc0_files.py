@@ -183,6 +183,7 @@ def test_default_and_named_activations_are_numbered_differently():
         ("attention, map", {"network": 5}, "ONNX network .NETWORK_ONNX.*onnxruntime"),
         ("attention, map", {"value": 3}, "PARAM is not supported"),
         ("attention, map", {"input": 6}, "input in its header is 6, which is not known; known are 0 UNKNOWN, 1 CLASS"),
+        ("attention, map", {"moves_left": 2}, "moves_left in its header is 2.*known are 0 NONE, 1 V1"),
         ("attention, map", {"input": 0}, "input format in its header is unknown"),
         ("attention, map", {"network": 0}, "network format in its header is unknown"),
         ("attention, map", {"ffn_activation": 9}, "SOFTMAX"),

@@ -185,6 +185,9 @@ def attention_body(file: WeightFile) -> BodyConfig:
     encoders = encoder_configs(file, "encoder", width, file.weights.get("headcount", 0))
     if not encoders:
         raise BadInput(f"{file.name}: an attention body without encoder layers is not supported")
+    sizes = {encoder.smolgen.size for encoder in encoders if encoder.smolgen}
+    if len(sizes) > 1:
+        raise BadInput(f"{file.name}: smolgen of its layers has sizes {sorted(sizes)}; all share one matrix")
     return BodyConfig(
         embedding=embedding,
         width=width,

@@ -33,6 +33,7 @@ from rookery.nets.lc0.schema import (
     Embedding,
     Encoding,
     Input,
+    MovesLeft,
     Policy,
     Value,
 )
@@ -151,7 +152,7 @@ def header_of(net: Message, name: str) -> Header:
         chosen(Body, fields, "network", name),
         chosen(Policy, fields, "policy", name),
         chosen(Value, fields, "value", name),
-        bool(fields.get("moves_left", 0)),
+        bool(chosen(MovesLeft, fields, "moves_left", name)),
         usual[default],
         chosen(Activation, fields, "smolgen_activation", name) or usual[default],
         chosen(Activation, fields, "ffn_activation", name) or usual[default],
@@ -274,8 +275,11 @@ def convert(file: WeightFile, encoding: Encoding) -> Message:
     Engines before 0.33 read 16-bit steps only, so other encodings are marked as needing it.
     """
     for path, layer in file.layers.items():
-        fresh = encoded(file.numbers(path), encoding, layer.get("dims", ()))
-        layer.values = fresh.values
+        numbers = file.numbers(path)
+        try:
+            layer.values = encoded(numbers, encoding, layer.get("dims", ())).values
+        except BadInput as error:
+            raise BadInput(f"{file.name}: {path}: {error}") from None
     mark_encoding(file.net, encoding)
     return file.net
 

@@ -65,6 +65,13 @@ class Value(IntEnum):
     PARAM = 3
 
 
+class MovesLeft(IntEnum):
+    """Whether a network tells how long the game will last."""
+
+    NONE = 0
+    V1 = 1
+
+
 class Activation(IntEnum):
     """The functions between layers."""
 

@@ -38,7 +38,8 @@ from rookery.nets.lc0.schema import (
 )
 from rookery.nets.lc0.wire import Message
 
-FIRST_WITH_ATTENTION_HEADS = {"major": 0, "minor": 31, "patch": 0}
+LEAST_ENGINE = {"major": 0, "minor": 31, "patch": 0}
+"""asked for by a network that comes from no file; older engines do not know all kinds"""
 BATCH_NORM = ("bn_means", "bn_stddivs", "bn_gammas", "bn_betas")
 
 
@@ -143,7 +144,10 @@ def message_of(network: Lc0Network, encoding: Encoding = Encoding.LINEAR16) -> M
         parent, field = layer_place(net.need("weights"), places[name])
         before = parent.get(field)
         dims = tuple(parameter.shape) if before is None else before.get("dims", ())
-        parent.values[field] = encoded(exact(parameter), encoding, dims)
+        try:
+            parent.values[field] = encoded(exact(parameter), encoding, dims)
+        except BadInput as error:
+            raise BadInput(f"{places[name]} cannot be written: {error}") from None
         if field == "biases":
             for part in BATCH_NORM:
                 parent.values.pop(part, None)
@@ -175,7 +179,7 @@ def layer_place(message: Message, path: str) -> tuple[Message, str]:
 def new_message(config: Lc0Config) -> Message:
     """Make the message of a network that comes from no file: header and numbers of heads."""
     net = Message(NET, {"magic": MAGIC})
-    net.need("min_version").values.update(FIRST_WITH_ATTENTION_HEADS)
+    net.need("min_version").values.update(LEAST_ENGINE)
     net.need("format").need("network_format").values.update(header_fields(config))
     weights = net.need("weights")
     if config.attention:
