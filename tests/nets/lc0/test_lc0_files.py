@@ -218,6 +218,25 @@ def test_a_layer_of_another_size_is_named_with_what_it_should_have():
         network_of(read_bytes(file_bytes(net), "bad.pb"))
 
 
+def test_a_batch_norm_of_another_length_or_a_negative_variance_is_refused():
+    net = random_net("tower of an old header", seed=1)
+    block = net.get("weights").get("residual")[0].get("conv1")
+    block.values["bn_means"] = encoded(np.ones(4), Encoding.FLOAT32)
+    with pytest.raises(BadInput, match=r"batch norm of residual.0.conv1 do not have the length of its 8 outputs"):
+        network_of(read_bytes(file_bytes(net)))
+    block.values["bn_means"] = encoded(np.ones(8), Encoding.FLOAT32)
+    block.values["bn_stddivs"] = encoded(np.full(8, -1.0), Encoding.FLOAT32)
+    with pytest.raises(BadInput, match=r"residual.0.conv1.bn_stddivs should hold a variance"):
+        network_of(read_bytes(file_bytes(net)))
+
+
+def test_missing_biases_are_zeros():
+    net = random_net("plain tower, dense policy")
+    del net.get("weights").get("input").values["biases"]
+    network = network_of(read_bytes(file_bytes(net)))
+    assert not network.get_parameter("body.input.biases").any()
+
+
 def test_relative_position_encodings_and_missing_head_counts_are_refused():
     net = random_net("attention, map")
     net.get("weights").get("encoder")[0].get("mha").values["rpe_q"] = encoded(np.ones(3), Encoding.FLOAT32)

@@ -108,30 +108,39 @@ class WeightFile:
         """Tell whether a layer is there and not empty."""
         return self.count(path) > 0
 
-    def outputs(self, path: str) -> int:
-        """Count the output channels of a convolution."""
-        return self.count(f"{path}.biases") or self.count(f"{path}.bn_means")
-
-    def convolution(self, path: str, release: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Return weights [out, rest] and biases [out] of a convolution, a batch norm folded into both."""
+    def convolution(self, path: str, channels: int, release: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return weights [channels, rest] and biases [channels] of a convolution, a batch norm folded into both."""
         weights, biases, means, variances, gammas, betas = (
             self.numbers(f"{path}.{name}", release)
             for name in ("weights", "biases", "bn_means", "bn_stddivs", "bn_gammas", "bn_betas")
         )
-        channels = means.size or biases.size
-        if any(part.size not in (0, channels) for part in (biases, variances, gammas, betas)):
-            raise BadInput(f"{self.name}: biases and batch norm of {path} differ in length; it has {channels} outputs")
-        if not channels or weights.size % channels:
-            raise BadInput(f"{self.name}: {path}.weights has {weights.size} numbers for {channels} output channels")
+        if any(part.size not in (0, channels) for part in (biases, means, variances, gammas, betas)):
+            raise BadInput(
+                f"{self.name}: biases or batch norm of {path} do not have the length of its {channels} outputs"
+            )
         weights = weights.reshape(channels, -1)
         biases = biases if biases.size else np.zeros(channels, np.float32)
         if not means.size:
             return weights, biases
         if not variances.size or (variances < 0).any():
             raise BadInput(f"{self.name}: {path}.bn_stddivs should hold a variance, at least 0, for each channel")
-        scale = (gammas if gammas.size else 1.0) / np.sqrt(variances.astype(np.float64) + BATCH_NORM_EPS)
-        shifts = (betas if betas.size else 0.0) - scale * (means.astype(np.float64) - biases)
-        return (weights * scale[:, None]).astype(np.float32), shifts.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            joined = folded(weights, biases, means, variances, gammas, betas)
+        if not all(np.isfinite(part).all() for part in joined):
+            raise BadInput(
+                f"{self.name}: the batch norm of {path} makes its weights larger than single precision holds"
+            )
+        return joined
+
+
+def folded(
+    weights: np.ndarray, biases: np.ndarray, means: np.ndarray, variances: np.ndarray, gammas: np.ndarray,
+    betas: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """Fold a batch norm into a convolution, in double precision; empty gammas are 1 and empty betas 0."""
+    scale = (gammas if gammas.size else 1.0) / np.sqrt(variances.astype(np.float64) + BATCH_NORM_EPS)
+    shifts = (betas if betas.size else 0.0) - scale * (means.astype(np.float64) - biases)
+    return (weights * scale[:, None]).astype(np.float32), shifts.astype(np.float32)
 
 
 # ---- headers -------------------------------------------------------------------------------------

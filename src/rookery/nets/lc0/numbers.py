@@ -58,10 +58,19 @@ def decoded(layer: Message) -> np.ndarray:
         found = (np.frombuffer(params, "<u2").astype(np.uint32) << 16).view(np.float32)
     else:
         found = np.frombuffer(params, "<f4").astype(np.float32)
-    # The sum of finite numbers of single precision is finite in double precision, and costs no second array.
-    if not np.isfinite(found.sum(dtype=np.float64)):
-        raise BadInput("holds numbers that are not finite")
+    check_finite(found)
     return found
+
+
+def check_finite(values: np.ndarray) -> None:
+    """Refuse numbers that are not finite.
+
+    The sum of finite numbers of single precision is finite in double precision, and costs no second array.
+    """
+    with np.errstate(invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    if not np.isfinite(total):
+        raise BadInput("holds numbers that are not finite")
 
 
 def linear_steps(layer: Message) -> np.ndarray:
