@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import chess
 import numpy as np
 import pytest
+import torch
 
 import chess_rulebook as book
 import lc0_planes
@@ -15,6 +16,8 @@ from lc0_files import random_net
 from nets.lc0.slow_lc0 import Slow, move_list
 from nets.samples import on_one_thread
 from rookery import BadInput, lc0, load
+from rookery.games.chess_lc0_input import pairs_of, planes_of
+from rookery.lc0.evaluator import planes_on
 from rookery.lc0.pictures import board_svg
 from rookery.lc0.positions import chess_game, position_of, read_lines
 from rookery.nets.lc0.files import file_bytes
@@ -238,6 +241,13 @@ def test_half_precision_is_near_single_precision(tmp_path):
     path, _ = stored(tmp_path, "attention, dense, several heads")
     exact, rounded = (lc0.load(path, precision=kind).evaluate("startpos")[0] for kind in ("f32", "bf16"))
     assert 0 < abs(exact.q - rounded.q) < 0.05
+
+
+def test_planes_made_on_a_device_are_those_made_here():
+    states = np.concatenate([position_of({"fen": fen, "moves": moves}, chess_game()).states for fen, moves in LINES])
+    for form in (1, 4):
+        masks, values, _ = pairs_of(states, form, 0)
+        assert (planes_on(torch.device("cpu"), masks, values).numpy() == planes_of(states, form, 0)[0]).all()
 
 
 def test_a_picture_has_an_arrow_for_each_likely_move(tmp_path):

@@ -193,16 +193,28 @@ class Evaluator:
                 self.remembered.keep(keys[i], answer.copy())  # a row alone would hold on to its whole batch
         return np.stack([rows[key] for key in keys]) if keys else np.empty((0, 1863), np.float32)
 
-    def run(self, masks: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Let the network judge a batch."""
+    def input(self, masks: np.ndarray, values: np.ndarray) -> torch.Tensor:
+        """Return the planes of a batch where the network reads them."""
+        if self.device.type != "cpu":
+            return planes_on(self.device, masks, values).to(self.dtype)
         planes = self.planes[: len(masks)]
         fill_planes(masks, values, planes)
+        return torch.from_numpy(planes).to(self.dtype).view(-1, PLANES, 8, 8)
+
+    def run(self, masks: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Let the network judge a batch."""
         with torch.inference_mode():
-            given = torch.from_numpy(planes).to(self.device, self.dtype)
-            found = self.network.heads(given.view(-1, PLANES, 8, 8))
+            found = self.network.heads(self.input(masks, values))
             columns = (found.policy.float(), found.chances, found.value[:, None], found.moves_left[:, None])
             answers: np.ndarray = torch.cat(columns, 1).cpu().numpy()
         return answers
+
+
+def planes_on(device: torch.device, masks: np.ndarray, values: np.ndarray) -> torch.Tensor:
+    """Make planes [N, 112, 8, 8] on a device from masks and values [N, 112], which are a twentieth of their size."""
+    words = torch.from_numpy(masks.view(np.int64)).to(device)
+    bits = words[:, :, None] >> torch.arange(64, device=device) & 1
+    return (bits * torch.from_numpy(values).to(device)[:, :, None]).view(-1, PLANES, 8, 8)
 
 
 def view_key(masks: np.ndarray, values: np.ndarray) -> bytes:

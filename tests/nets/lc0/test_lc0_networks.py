@@ -11,12 +11,12 @@ import torch
 from lc0_files import KINDS, random_net
 from nets.lc0.slow_lc0 import Slow, move_list
 from rookery import BadInput
-from rookery.nets.lc0.files import WeightFile, file_bytes, read_bytes
+from rookery.nets.lc0.files import WeightFile, file_bytes, read_bytes, write_file
 from rookery.nets.lc0.hooks import patched, run_with_cache
 from rookery.nets.lc0.maps import attention_map, convolution_map, numbers, places_of
 from rookery.nets.lc0.onnx import onnx_bytes
 from rookery.nets.lc0.schema import Activation, Encoding
-from rookery.nets.lc0.stored import message_of, network_of, paths
+from rookery.nets.lc0.stored import load_network, message_of, network_of, paths, save_network
 from rookery.nets.transformer import Tap
 
 HEADED = [
@@ -197,6 +197,27 @@ def test_a_network_written_and_read_again_answers_the_same(kind):
     assert set(paths(network).values()) <= set(WeightFile(net, "net").layers) | {
         path for path in paths(network).values() if path.endswith(".biases")
     }
+
+
+@pytest.mark.parametrize("kind", ["attention, dense, several heads", "squeezed tower with batch norm"])
+def test_a_network_can_be_tuned_and_written_back(kind, tmp_path):
+    write_file(tmp_path / "first.pb.gz", random_net(kind))
+    network = load_network(tmp_path / "first.pb.gz")
+    planes, wanted = torch.from_numpy(boards(4)), torch.tensor([3, 50, 700, 1857])
+    steps = torch.optim.SGD(network.parameters(), lr=0.05)
+    losses = []
+    for _ in range(5):
+        loss = torch.nn.functional.cross_entropy(network(planes)[0], wanted)
+        steps.zero_grad()
+        loss.backward()
+        steps.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+    save_network(tmp_path / "tuned.pb.gz", network)
+    with torch.no_grad():
+        tuned, again = network.heads(planes), load_network(tmp_path / "tuned.pb.gz").heads(planes)
+        first = load_network(tmp_path / "first.pb.gz").heads(planes)
+    assert (tuned.policy - again.policy).abs().max() < 1e-2 < (tuned.policy - first.policy).abs().max()
 
 
 # ---- ONNX ----------------------------------------------------------------------------------------
