@@ -16,11 +16,8 @@ from rookery.games.chess_lc0_input import (
     moves_of,
     pairs_of,
     planes_of,
-    reflected,
-    turned_actions,
-    turned_square,
-    turned_word,
 )
+from rookery.games.chess_lc0_turns import reflected, turned_actions, turned_square, turned_word
 from rookery.games.chess_text import ACTION_OF
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
