@@ -185,6 +185,10 @@ def test_the_contract_is_that_of_the_option_where_there_is_no_auction():
         position.play(int(position.legal()[0]))
         leader = [bid, 1, 0, 1, 3, 0, 6, 3]
         assert position.observe("contract")[36:].tolist() == [*([0, 0, 0, 0, k, 0, 6, 3] for k in range(3)), leader]
+    for _ in range(20):
+        position.play(int(position.legal()[0]))
+        mine, theirs = texas42.points(position)[:: 1 if position.mover % 2 == 0 else -1]
+        assert position.observe("contract")[36:, 5].tolist() == [mine, theirs, mine, theirs]
     none = load("texas42").start(1).observe("contract")
     assert not none[36:, :4].any()
 

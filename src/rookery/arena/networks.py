@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ZOO = Path(__file__).parent.parent / "zoo"
 ZOO_SIGN = "zoo:"
+OTHER_PLAYERS = {"hands": "eq:oracle=FILE", "transcript": "stage2:FILE"}
+"""kinds of networks that a search does not ask, and who plays by them"""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 
@@ -137,6 +139,8 @@ def misfit(loaded: Loaded, game: Game) -> str:
         return f"it reads {config.inputs} numbers; the observation {about.observation!r} has {numbers}"
     if config.actions != game.actions:
         return f"it knows {config.actions} actions; the game has {game.actions} (it was taught {about.game})"
+    if config.kind in OTHER_PLAYERS:
+        return f"it tells of points still to come, not of the end; it plays as {OTHER_PLAYERS[config.kind]}"
     return other_board(config, game)
 
 

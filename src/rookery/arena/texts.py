@@ -41,12 +41,16 @@ class Option:
     """what holds if it is not given; None: the player decides"""
     words: tuple[str, ...] = ()
     """those allowed, where it is a word"""
+    besides: str = ""
+    """what else a word may be, for people; any text is taken then"""
 
     @property
     def allowed(self) -> str:
         """What it may be, for people."""
         if self.kind is str:
-            return f"one of {', '.join(self.words)}"
+            return (
+                f"one of {', '.join(self.words)}" if not self.besides else f"{', '.join(self.words)} or {self.besides}"
+            )
         name = READERS[self.kind][1]
         return name if self.kind is bool else f"{name} in {value_text(self.least)}..{value_text(self.most)}"
 
@@ -60,7 +64,7 @@ class Option:
     def parsed(self, text: str) -> Value | None:
         """Turn a text into a value, or None if that is not allowed."""
         if self.kind is str:
-            return text if text in self.words else None
+            return text if text in self.words or self.besides else None
         pattern, _, read = READERS[self.kind]
         value: int | float | None = read(text) if re.fullmatch(pattern, text) else None
         fits = value is not None and (self.kind is bool or self.least <= value <= self.most)
@@ -111,7 +115,7 @@ class Given:
 def value_text(value: Value) -> str:
     """Write a value; a whole number without a point, a switch as true or false."""
     if isinstance(value, str):
-        return value
+        return quoted_value(value)
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if value == int(value) else repr(value)

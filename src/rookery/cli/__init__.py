@@ -14,6 +14,7 @@ from rookery.cli import (
     bench,
     doctor,
     elo,
+    engine,
     games,
     grow,
     lc0,
@@ -24,6 +25,7 @@ from rookery.cli import (
     study_domineering,
     study_domineering_report,
     study_domineering_train,
+    study_texas42,
     train,
     zoo,
 )
@@ -31,8 +33,9 @@ from rookery.cli.shared import app
 from rookery.errors import BadInput
 
 __all__ = [
-    "app", "arena", "bench", "doctor", "elo", "games", "grow", "lc0", "main", "players", "runs", "solve", "study",
-    "study_domineering", "study_domineering_report", "study_domineering_train", "train", "zoo",
+    "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "lc0", "main", "players", "runs", "solve",
+    "study", "study_domineering", "study_domineering_report", "study_domineering_train", "study_texas42", "train",
+    "zoo",
 ]  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 """How canonical formats of Lc0's input turn a board, so that like positions look the same.
 
 A turn is a set of bits, applied in this order: 1 flips files, 2 mirrors ranks, 4 reflects in the diagonal from a8 to
-h1. A position with castling rights is not turned. Else the mover's king comes to the files e to h; without pawns also to
-the ranks 1 to 4, and below the diagonal, where ties are broken by the men. The same bits turn moves: `turned_actions`
-has the number of each move after each turn.
+h1. A position with castling rights is not turned. Else the mover's king comes to the files e to h; without pawns also
+to the ranks 1 to 4, and below the diagonal, where ties are broken by the men. The same bits turn moves:
+`turned_actions` has the number of each move after each turn.
 """
 
 from __future__ import annotations

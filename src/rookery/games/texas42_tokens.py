@@ -122,8 +122,8 @@ def contract(state: State, i: int) -> int:
     """Return number `i` of the 40 x 8 tokens of all the mover knows in the play: those of the own hand, then the bids.
 
     The last four tokens are the seats, counted from the mover. Features: points the seat's bid needs, marks it is
-    worth, has spoken, has the contract, relative seat, 0, declaration, type 3. A bid fixed by the option is that of the
-    first leader.
+    worth, has spoken, has the contract, relative seat, points its team has taken, declaration, type 3. A bid fixed by
+    the option is that of the first leader.
     """
     token = i // OWN_FEATURES
     feature = i - token * OWN_FEATURES
@@ -143,7 +143,7 @@ def contract(state: State, i: int) -> int:
     if feature == 4:
         return relative
     if feature == 5:
-        return 0
+        return int(state.points[seat & 1])
     return named(state) if feature == 6 else 3
 
 

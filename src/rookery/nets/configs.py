@@ -140,7 +140,58 @@ class TransformerConfig(Config):
         return self.states + self.side_token
 
 
-AnyConfig = PerceptronConfig | ResidualConfig | TowerConfig | TransformerConfig
+class TokensConfig(Config):
+    """What the networks of Texas 42 share: layers of attention over tokens of a few small whole numbers."""
+
+    width: Annotated[int, Field(ge=12, le=1 << 20)] = 128
+    """numbers that flow from layer to layer, for each token"""
+    heads: Size = 8
+    layers: Count = 4
+    mlp: Size = 512
+    """hidden units of each layer"""
+    norm_first: bool = False
+    """whether layers read the normed stream and add to the stream itself, instead of norming what they have added to"""
+
+    @model_validator(mode="after")
+    def heads_fit(self) -> TokensConfig:
+        """Refuse heads that do not share out the width."""
+        if self.width % self.heads:
+            raise ValueError(f"heads must divide the width: {self.width} is no multiple of {self.heads}")
+        return self
+
+    @property
+    def actions(self) -> int:
+        """Slots of a hand."""
+        return 7
+
+
+class HandsConfig(TokensConfig):
+    """Stage 1 of Texas 42: reads all four hands, the observation `all`, and judges the seven slots of the mover."""
+
+    kind: Literal["hands"] = "hands"
+    answers: Literal["q", "policy"] = "q"
+    """what it tells of a slot: the points still to come, from the mover's side, or a logit"""
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of an observation: 32 tokens of 12."""
+        return 32 * 12
+
+
+class TranscriptConfig(TokensConfig):
+    """Stage 2 of Texas 42: reads what the mover knows, the observation `contract`, and judges its seven slots."""
+
+    kind: Literal["transcript"] = "transcript"
+    answers: Literal["q", "logits"] = "q"
+    """what it was taught for a slot: the mean of Q over the possible deals, or the mean of a Stage 1's logits"""
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of an observation: 40 tokens of 8."""
+        return 40 * 8
+
+
+AnyConfig = PerceptronConfig | ResidualConfig | TowerConfig | TransformerConfig | HandsConfig | TranscriptConfig
 NetworkConfig = Annotated[AnyConfig, Field(discriminator="kind")]
 READER: TypeAdapter[AnyConfig] = TypeAdapter(NetworkConfig)
 
@@ -151,6 +202,19 @@ LARGE_FINAL = TransformerConfig(rows=16, cols=16, heads=8, layers=6, mlp=768)
 MEDIUM = TransformerConfig(rows=16, cols=16, width=80, layers=5, mlp=320, policy_hidden=80)
 PRESETS = {"small": SMALL, "large": LARGE, "small-final": SMALL_FINAL, "large-final": LARGE_FINAL, "medium": MEDIUM}
 """the transformers of the Domineering study: as planned, as its original ended, and its player"""
+
+HANDS = {
+    "73k": HandsConfig(width=64, heads=4, layers=2, mlp=128),
+    "817k": HandsConfig(),
+    "3.3M": HandsConfig(width=256, heads=8, layers=6, mlp=512),
+}
+"""the sizes of Stage 1 of Texas 42, by their parameters"""
+TRANSCRIPTS = {
+    "64x2": TranscriptConfig(width=64, heads=4, layers=2, mlp=256),
+    "128x4": TranscriptConfig(),
+    "256x6": TranscriptConfig(width=256, heads=8, layers=6),
+}
+"""the sizes of Stage 2, by width and layers"""
 
 
 def read_config(values: Any, source: str = "network") -> NetworkConfig:

@@ -46,6 +46,8 @@ def onnx_bytes(network: Network, about: About) -> bytes:
         import onnx
     except ImportError:
         raise BadInput("writing ONNX needs the package onnx: pip install 'rookery[export]'") from None
+    if type(network) not in WRITERS:
+        raise BadInput(f"a network of kind {network.config.kind!r} is not written as ONNX; .safetensors holds it")
     graph = Graph()
     logits, values = WRITERS[type(network)](graph, network)
     graph.node("Identity", logits, output="logits")

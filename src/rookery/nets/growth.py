@@ -22,6 +22,7 @@ from rookery.nets.configs import AnyConfig, NetworkConfig, PerceptronConfig, Tow
 from rookery.nets.network import Network
 from rookery.nets.residual import Block, Perceptron, Residual, build
 from rookery.nets.surgery import TOLERANCE, embed, greatest, random_tokens, verify_embedding
+from rookery.nets.texas42 import Hands, Transcript
 from rookery.nets.tower import Tower, resized
 from rookery.nets.transformer import Transformer
 
@@ -48,6 +49,8 @@ def grow(small: Network, config: NetworkConfig, seed: int = 0, heads: bool = Tru
     heads     whether the heads of the network are copied (of a transformer, its last LayerNorm too)
     identity  whether the layers or blocks above begin by adding nothing
     """
+    if isinstance(small, Hands | Transcript):
+        raise BadInput(f"a network of kind {small.config.kind!r} does not grow: its norms look at the whole stream")
     large = build(config, seed)
     if isinstance(small, Transformer):
         grown = embed(small, large, heads, identity)

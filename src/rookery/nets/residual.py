@@ -14,8 +14,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rookery.nets.configs import NetworkConfig, PerceptronConfig, ResidualConfig, TransformerConfig
+from rookery.nets.configs import (
+    HandsConfig,
+    NetworkConfig,
+    PerceptronConfig,
+    ResidualConfig,
+    TranscriptConfig,
+    TransformerConfig,
+)
 from rookery.nets.network import Answers, Network
+from rookery.nets.texas42 import Hands, Transcript
 from rookery.nets.tower import Tower
 from rookery.nets.transformer import Transformer
 
@@ -103,4 +111,8 @@ def build(config: NetworkConfig, seed: int = 0) -> Network:
             return Residual(config)
         if isinstance(config, TransformerConfig):
             return Transformer(config)
+        if isinstance(config, HandsConfig):
+            return Hands(config)
+        if isinstance(config, TranscriptConfig):
+            return Transcript(config)
         return Tower(config)

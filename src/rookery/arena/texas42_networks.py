@@ -1,0 +1,240 @@
+"""The networks of Texas 42 at work: Stage 1 as an oracle of E[Q], Stage 2 as a player.
+
+    oracle = HandsOracle.of("runs/big/network.safetensors")
+    expected(position, worlds=100, oracle=oracle)
+
+`HandTokens` makes the tokens of many worlds where the network is: a world is 28 tiles, so little has to travel.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rookery.arena.evaluator import chosen_device, on_threads
+from rookery.arena.networks import network_file, taught_game
+from rookery.arena.player import Choice, Player, Turn
+from rookery.arena.searching import Analyst
+from rookery.arena.texas42_heuristic import in_auction
+from rookery.errors import BadInput
+from rookery.games.texas42 import state_of
+from rookery.games.texas42_auction import PLAYING
+from rookery.games.texas42_tiles import CALLED_RANK, COUNT, HAND, HIGH, LOW, NO_TILE, SEATS, TILES
+from rookery.nets.files import Loaded, load_network
+from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Transcript
+from rookery.search.analysis import Analysis, Line
+from rookery.search.texas42_batch import contract_tokens, legal_slots
+
+ROWS = {"cpu": 512, "cuda": 32768, "mps": 4096}
+"""positions of one pass; kernels for attention take fewer than 65,536"""
+HALF = {"cpu": torch.float32, "cuda": torch.float16, "mps": torch.float32}
+FIRST_TRICK_TOKEN = 1 + TILES
+
+
+# ---- tokens where the network is -----------------------------------------------------------------
+
+
+def sent(array: np.ndarray, device: torch.device) -> Tensor:
+    """Send numbers to a device; a card fetches them when it comes to it, and nobody waits."""
+    here = torch.from_numpy(np.ascontiguousarray(array))
+    return here.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else here.to(device)
+
+
+class HandTokens:
+    """Makes the tokens `all` of worlds on a device, from tiles by slot and what is public."""
+
+    def __init__(self, device: torch.device | str):
+        pips = np.stack([HIGH, LOW, HIGH == LOW, COUNT // 5], 1).astype(np.int8)
+        known = np.concatenate([np.broadcast_to(pips, (len(CALLED_RANK), TILES, 4)), CALLED_RANK[..., None]], 2)
+        self.known = torch.from_numpy(np.ascontiguousarray(known, np.int8)).to(device)  # [declaration, tile, 5]
+        self.device = torch.device(device)
+        self.seats = torch.arange(SEATS, device=device)
+        self.places = torch.arange(SEATS - 1, device=device)
+
+    def public(self, states: np.ndarray) -> Tensor:
+        """Return what is public of positions as whole numbers [P, 7]: declaration, mover, leader, played, trick."""
+        lying = (states["plays"] & 3).astype(np.int64)
+        at = np.minimum((states["plays"].astype(np.int64) & ~3)[:, None] + np.arange(SEATS - 1), TILES - 1)
+        trick = np.where(np.arange(SEATS - 1) < lying[:, None], np.take_along_axis(states["history"], at, 1), NO_TILE)
+        mover = states["texas42_mover"].astype(np.int64)
+        columns = [states["declaration"], mover, (mover - lying) & 3, states["played"].astype(np.int64), *trick.T]
+        return sent(np.stack([np.asarray(column, np.int64) for column in columns], 1), self.device)
+
+    def __call__(self, tiles: Tensor, public: Tensor) -> Tensor:
+        """Return the tokens [R, 32, 12] int8 of worlds.
+
+        tiles   [R, 4, 7]  initial hands by slot
+        public  [R, 7]     of each world's position
+        """
+        rows = len(tiles)
+        name, me, leader, played = public[:, :4].unbind(1)
+        tokens = torch.zeros(rows, HANDS_TOKENS, 12, dtype=torch.int8, device=self.device)
+        tokens[:, :, 10], tokens[:, :, 11] = name[:, None], ((leader - me) & 3)[:, None]
+        hands = tiles.long()
+        mine = tokens[:, 1:FIRST_TRICK_TOKEN].view(rows, SEATS, HAND, 12)
+        mine[..., :5] = self.known[name[:, None, None], hands]
+        self.write_seat(mine, ((self.seats - me[:, None]) & 3)[..., None])
+        mine[..., 8] = (played[:, None, None] >> hands) & 1 == 0
+        mine[..., 9] = (1 + self.seats)[:, None]
+        self.write_trick(tokens[:, FIRST_TRICK_TOKEN:], public)
+        return tokens
+
+    def write_trick(self, tokens: Tensor, public: Tensor) -> None:
+        """Write the tokens of the current trick; those that stand for nothing stay zero in all features."""
+        name, me, leader, trick = public[:, 0], public[:, 1], public[:, 2], public[:, 4:]
+        there = trick < TILES
+        tokens[..., :5] = self.known[name[:, None], trick.clamp_max(TILES - 1)]
+        self.write_seat(tokens, (leader[:, None] + self.places - me[:, None]) & 3)
+        tokens[..., 9] = 5 + self.places
+        tokens *= there[..., None]
+
+    def write_seat(self, tokens: Tensor, relative: Tensor) -> None:
+        """Write the features that tell whose a tile is."""
+        tokens[..., 5], tokens[..., 6], tokens[..., 7] = relative, relative == 0, relative == 2
+
+
+# ---- stage 1 -------------------------------------------------------------------------------------
+
+
+class HandsOracle:
+    """Stage 1 as an oracle: states with all four hands -> Q [N, 7] from the mover's side."""
+
+    def __init__(
+        self, network: Hands, device: str = "auto", rows: int | None = None, threads: int | None = 1,
+        compiled: bool = False,
+    ):  # fmt: skip
+        """Make an oracle; with `compiled` PyTorch's compiler writes kernels for each number of rows and tokens."""
+        self.device = chosen_device(device)
+        kind = self.device.type
+        self.rows, self.threads = rows or ROWS[kind], threads
+        self.network = copy.deepcopy(network).to(self.device, HALF[kind]).eval()
+        self.tokens = HandTokens(self.device)
+        self.points = torch.compile(self.network.points, dynamic=False) if compiled else self.network.points
+
+    @classmethod
+    def of(cls, text: str, device: str = "auto", answers: str = "q", compiled: bool = False) -> HandsOracle:
+        """Make an oracle of the network that a text names."""
+        network = load_stage(text, Hands).network
+        assert isinstance(network, Hands)
+        if network.config.answers != answers:
+            raise BadInput(
+                f"the network {text!r} answers with {network.config.answers!r}; here {answers!r} is asked for"
+            )
+        return cls(network, device, compiled=compiled)
+
+    @torch.inference_mode()
+    def __call__(self, states: np.ndarray) -> np.ndarray:
+        """Judge positions of any kind."""
+        if not len(states):
+            return np.zeros((0, HAND))
+        with on_threads(self.threads):
+            found = [self.judged(states[first : first + self.rows]) for first in range(0, len(states), self.rows)]
+            return np.asarray(torch.cat(found).double().cpu().numpy())
+
+    def judged(self, states: np.ndarray) -> Tensor:
+        """Judge positions in one pass; on a device what is found may still be under way."""
+        tiles = sent(states["tiles"], self.device)
+        return self.asked(tiles, self.tokens.public(states), common_trick(states))
+
+    def asked(self, tiles: Tensor, public: Tensor, trick: int | None) -> Tensor:
+        """Judge worlds that are on the device: Q or logits [R, 7]."""
+        return self.points(self.tokens(tiles, public), trick)
+
+
+def common_trick(states: np.ndarray) -> int | None:
+    """Return how many tiles lie in the current trick, if it is the same number in all positions."""
+    lying = states["plays"] & 3
+    return int(lying[0]) if (lying == lying[0]).all() else None
+
+
+def load_stage(text: str, stage: type[Hands] | type[Transcript]) -> Loaded:
+    """Read a network of Texas 42; refuse one of another stage."""
+    loaded = load_network(network_file(text))
+    if not isinstance(loaded.network, stage):
+        what = "Stage 1 (kind 'hands')" if stage is Hands else "Stage 2 (kind 'transcript')"
+        raise BadInput(f"the network {text!r} is of kind {loaded.config.kind!r}; here one of {what} is needed")
+    if loaded.about.game and taught_game(loaded.about.game) != "texas42":
+        raise BadInput(f"the network {text!r} was taught {loaded.about.game}, not texas42")
+    return loaded
+
+
+# ---- stage 2 -------------------------------------------------------------------------------------
+
+
+class TranscriptJudge:
+    """Stage 2 asked about many decisions at once."""
+
+    def __init__(self, network: Transcript, device: str = "auto", threads: int | None = 1):
+        self.device, self.threads = chosen_device(device), threads
+        self.network = copy.deepcopy(network).to(self.device).eval()
+        self.rows = ROWS[self.device.type] // 4
+
+    @torch.inference_mode()
+    def __call__(self, states: np.ndarray) -> Expectation:
+        """Return what is expected, each [N, 7] on the CPU: mean and spread in points (or mean logits), make logit.
+
+        Only what the seat to move knows is read.
+        """
+        found = []
+        with on_threads(self.threads):
+            for first in range(0, len(states), self.rows):
+                tokens = torch.from_numpy(contract_tokens(states[first : first + self.rows]))
+                found.append([part.float().cpu() for part in self.network.expect(tokens.to(self.device))])
+        mean, spread, make = (torch.cat(column) for column in zip(*found, strict=True))
+        scale = POINTS if self.network.config.answers == "q" else 1.0
+        return Expectation(mean * scale, spread * POINTS, make)
+
+
+class TranscriptPlayer(Analyst):
+    """A player of one forward pass: the legal tile that Stage 2 expects most of.
+
+    choice  `mean`: of points; `make`: of the chance to make or set the bid
+    """
+
+    def __init__(self, loaded: Loaded, choice: str = "mean", device: str = "auto"):
+        assert isinstance(loaded.network, Transcript)
+        self.judge, self.rule = TranscriptJudge(loaded.network, device), choice
+        if choice == "make" and loaded.network.config.answers != "q":
+            raise BadInput("choice=make: this network was taught mean logits, and nothing about bids")
+
+    def choose(self, turn: Turn) -> Choice:
+        """Play one tile."""
+        return self.choose_many([turn])[0]
+
+    def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
+        """Play a tile in each of several games; all are judged together."""
+        chosen = {i: Choice(in_auction(turn.position)) for i, turn in enumerate(turns) if bids(turn)}
+        playing = [turn for turn in turns if not bids(turn)]
+        played = iter(self.played(playing) if playing else ())
+        return [chosen[i] if i in chosen else next(played) for i in range(len(turns))]
+
+    def played(self, turns: Sequence[Turn]) -> list[Choice]:
+        """Choose tiles."""
+        states = np.concatenate([turn.position.states for turn in turns])
+        found, legal = self.judge(states), legal_slots(states)
+        declaring = (states["declarer"] & 1) == (states["texas42_mover"] & 1)
+        points, logits = found.mean.numpy(), found.make_logit.numpy()
+        wanted = points if self.rule == "mean" else np.where(declaring[:, None], logits, -logits)
+        return [Choice(line.action, line) for line in map(analysis_of, wanted, points, legal)]
+
+
+def bids(turn: Turn) -> bool:
+    """Tell whether a turn is one of the auction, in which rules of thumb decide."""
+    return bool(state_of(turn.position)["phase"] != PLAYING)
+
+
+def analysis_of(wanted: np.ndarray, points: np.ndarray, legal: np.ndarray) -> Analysis:
+    """Return the legal slots of a decision, the most wanted first."""
+    slots = sorted(np.flatnonzero(legal).tolist(), key=lambda slot: -wanted[slot])
+    values = [float(np.clip(points[slot] / POINTS, -1, 1)) for slot in slots]
+    lines = tuple(Line(slot, value, 1, None, (slot,)) for slot, value in zip(slots, values, strict=True))
+    return Analysis(lines[0].action, lines[0].value, lines, 1, 1)
+
+
+def make_stage2(text: str, choice: str) -> Player:
+    """Make a player of the network that a text names."""
+    return TranscriptPlayer(load_stage(text, Transcript), choice)

@@ -1,0 +1,1 @@
+"""Our players as engines: protocols by which other programs play against them."""

@@ -1,0 +1,347 @@
+"""A player as a Gomoku engine that speaks the Gomocup (Piskvork) protocol.
+
+A thread reads lines; what they ask for is done one after the other. END is obeyed by the reading thread itself, at once
+and without a word, whatever is being thought; when the input ends without it, what was asked for is answered first.
+The time for a move is the least of `timeout_turn` and a share of `time_left`, less what an answer takes on its way.
+
+Coordinates are column and row from 0. Lines of BOARD come in no sure order, so its stones are set up as they lie.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+import rookery
+from rookery.arena.player import Player, PlayerFailed, Turn, turn_seed
+from rookery.arena.players import make_player
+from rookery.engines.gomocup_board import OTHER, OWN, Board, Refused
+from rookery.errors import BadInput
+from rookery.games.game import Game
+from rookery.games.gomoku import MORE, TAKE_BLACK
+from rookery.games.gomoku_board import CHOOSE, PLAY
+from rookery.games.library import load
+from rookery.games.position import Action, Position
+from rookery.search.tree_arrays import EDGE, NODE
+
+USUAL_PLAYERS = {"freestyle": "advanced", "standard": "mcts", "renju": "mcts", "caro": "mcts"}
+"""who plays if nobody is named: the others of our Gomoku players know freestyle alone"""
+RULES = {0: "freestyle", 1: "standard", 4: "renju", 8: "caro"}
+CONTINUOUS = 2  # of the mask of rules: many games on one board, of which each is a game of its own here
+UNLIMITED = 2_147_483_647  # time_left where there is no clock
+ON_ITS_WAY = 0.03  # seconds that an answer may take to the manager
+SHARE_ON_ITS_WAY = 0.05  # of a move's time, kept back as well
+NO_TIME = 0.01  # seconds, where the manager says as fast as possible
+USUAL_TURN = 30_000  # milliseconds a move, if the manager says nothing
+NUMBERS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "rule", "game_type", "max_depth", "max_node")
+LONGEST_LINE = 1000
+TREES = ("mcts", "net", "rave")  # kinds of players that remember what they search
+OTHER_MEMORY = 64 << 20  # bytes of a search beside its tree
+FEWEST_SIMULATIONS = 64
+SWAP2 = {0: 3, 3: 2, 5: 1}  # stones on the board -> how many more an answer may lay
+
+
+class GomocupEngine:
+    """Our side of the protocol: lines come in by `line`, answers go out by `say`."""
+
+    def __init__(self, say: Callable[[str], None], player: str = "", seed: int = 0):
+        """Make an engine; `player` is empty for one that suits the rule."""
+        self.say, self.player_text, self.seed = say, player, seed
+        self.board, self.rule, self.infos = Board(), "freestyle", dict[str, int]()
+        self.players: dict[str, Player] = {}
+        self.collecting: tuple[str, list[str]] | None = None
+        """the command whose lines come in until DONE"""
+        self.opening: list[int] = []
+        """stones of an opening of which nobody has taken a colour"""
+        self.told_left: float | None = None
+        """when the manager said how much time is left"""
+
+    # -- lines --
+
+    def line(self, text: str) -> None:
+        """Do what a line asks for; what cannot be done is answered with ERROR, what is not known with UNKNOWN."""
+        text = text.strip()
+        if not text:
+            return
+        word, _, rest = text.partition(" ")
+        try:
+            if self.collecting is not None:
+                self.collect(text)
+            elif (command := self.commands.get(word.upper())) is not None:
+                command(self, rest.strip())
+            else:
+                self.say(f"UNKNOWN {' '.join(text.split())[:60]}")
+        except (Refused, BadInput, PlayerFailed) as error:
+            self.say(f"ERROR {' '.join(str(error).split())}")
+
+    def collect(self, text: str) -> None:
+        """Take a line of a board; DONE ends it."""
+        assert self.collecting is not None
+        command, lines = self.collecting
+        if text.upper() != "DONE":
+            if len(lines) <= self.board.size**2:  # more would be refused anyway
+                lines.append(text)
+            return
+        self.collecting = None
+        if command == "BOARD":
+            self.play_board(lines)
+        else:
+            self.play_opening(lines)
+
+    # -- a game begins --
+
+    def start(self, text: str) -> None:
+        """Begin a game on a board of a size; this is the time to compile and load."""
+        if not text.isdecimal():
+            raise Refused(f"START {text[:60]}: the size should be a number")
+        size = int(text)
+        load("gomoku", size=size)  # refuses a size that is not played
+        self.board, self.opening = Board(size), []
+        self.game_player()
+        self.say("OK")
+
+    def rect_start(self, text: str) -> None:
+        """Begin a game; only square boards are played."""
+        width, _, height = (part.strip() for part in text.partition(","))
+        if width != height:
+            raise Refused(f"RECTSTART {text[:60]}: only square boards are played")
+        self.start(width)
+
+    def restart(self, text: str) -> None:
+        """Begin a game on a board of the same size."""
+        self.board, self.opening = Board(self.sized()), []
+        self.say("OK")
+
+    def sized(self) -> int:
+        """Return the size of the board; refuse to go on without."""
+        if not self.board.size:
+            raise Refused("no game is begun; START comes first")
+        return self.board.size
+
+    def info(self, text: str) -> None:
+        """Take a fact; those that mean nothing to us are let pass without a word."""
+        key, _, value = text.partition(" ")
+        key = key.lower()
+        if key not in NUMBERS or not value.strip().lstrip("-").isdecimal():
+            return
+        number = int(value)
+        if key == "rule":
+            self.rule = RULES.get(number & ~CONTINUOUS, "")
+            if not self.rule:
+                self.say(f"MESSAGE rule {number} is not known; freestyle is played")
+                self.rule = "freestyle"
+            if self.board.size:
+                self.game_player()
+        if key == "max_memory" and number != self.infos.get(key):
+            self.players.clear()  # trees of another size
+        self.infos[key] = number
+        if key == "time_left":
+            self.told_left = time.monotonic()
+
+    def about(self, text: str) -> None:
+        """Tell who we are."""
+        name = self.player_text or "rookery"
+        self.say(f'name="{name}", version="{rookery.__version__}", author="Rookery", country="-"')
+
+    # -- moves --
+
+    def begin(self, text: str) -> None:
+        """Make the first move of a game."""
+        self.sized()
+        if self.board.stones:
+            raise Refused("BEGIN: there are stones on the board already")
+        self.board.plays_black = True
+        self.answer_with_a_move()
+
+    def turn(self, text: str) -> None:
+        """Answer a move of the other player."""
+        self.sized()
+        point = self.board.point(text)
+        if self.opening:  # of which the other took White, who moves now
+            self.board.adopt(self.opening, plays_black=True)
+            self.opening = []
+        self.board.put(point, OTHER)
+        self.answer_with_a_move()
+
+    def play(self, text: str) -> None:
+        """Make the move the manager wants of us."""
+        self.sized()
+        point = self.board.point(text)
+        self.board.put(point, OWN)
+        self.say(self.board.text(point))
+
+    def take_back(self, text: str) -> None:
+        """Take a stone off the board."""
+        self.sized()
+        self.board.take(self.board.point(text))
+        self.say("OK")
+
+    def board_comes(self, text: str) -> None:
+        """Wait for the stones of a board."""
+        self.sized()
+        self.collecting = ("BOARD", [])
+
+    def play_board(self, lines: list[str]) -> None:
+        """Set up a board and make a move."""
+        board = Board(self.board.size)
+        board.set_up(board.stone(line) for line in lines)
+        self.board, self.opening = board, []
+        self.answer_with_a_move()
+
+    def answer_with_a_move(self) -> None:
+        """Think, lay the stone and tell it."""
+        game, player = self.game_player()
+        position = self.board.position(game)
+        if position.over:
+            raise Refused("the game on this board is over")
+        point = self.thought(player, position)
+        self.board.put(point, OWN)
+        self.say(self.board.text(point))
+
+    def thought(self, player: Player, position: Position) -> Action:
+        """Let the player choose."""
+        seed = turn_seed(self.seed, 0, len(self.board.stones))
+        return player.choose(Turn(position, position.copy(), (), seed, seconds=self.seconds())).action
+
+    def seconds(self) -> float:
+        """Return the time for a move."""
+        from rookery.arena.searching import MOST_OF_CLOCK, MOVES_AHEAD
+
+        turn = self.infos.get("timeout_turn", USUAL_TURN) / 1000
+        given = [turn if turn > 0 else NO_TIME]
+        left = self.infos.get("time_left", UNLIMITED)
+        if self.told_left is None and self.infos.get("timeout_match", 0) > 0:
+            left = self.infos["timeout_match"]  # before the first word of what is left
+        if left < UNLIMITED:
+            passed = 0.0 if self.told_left is None else time.monotonic() - self.told_left
+            still = max(0.0, left / 1000 - passed)
+            given.append(min(still / MOVES_AHEAD, MOST_OF_CLOCK * still))
+        least = min(given)
+        return max(0.001, least - min(ON_ITS_WAY, least / 2) - SHARE_ON_ITS_WAY * least)
+
+    def game_player(self, opening: str = "none") -> tuple[Game, Player]:
+        """Return the game of the present size and rule, and who plays it, ready to think."""
+        game = load("gomoku", size=self.board.size, rule=self.rule, opening=opening)
+        player = self.players.get(game.spec)
+        if player is None:
+            player = make_player(self.text_within(game), game)
+            refuse_people(player)
+            player.prepare(game.start(0))
+            self.players[game.spec] = player
+        return game, player
+
+    def text_within(self, game: Game) -> str:
+        """Return the text of who plays: a tree grows no larger than the memory that the manager allows us."""
+        text, allowed = self.player_text or USUAL_PLAYERS[self.rule], self.infos.get("max_memory", 0)
+        kind, _, options = text.partition(":")
+        if allowed <= 0 or kind not in TREES or "sims=" in options:
+            return text
+        spare = allowed - memory_used() - OTHER_MEMORY
+        if spare < 0:
+            self.say(f"MESSAGE {allowed >> 20} MB are too little: {memory_used() >> 20} MB are in use already")
+        sims = max(FEWEST_SIMULATIONS, spare // (game.most_legal * EDGE.itemsize + NODE.itemsize))
+        return f"{text}{',' if options else ':'}sims={sims}"
+
+    # -- the opening of swap2 --
+
+    def opening_comes(self, text: str) -> None:
+        """Wait for the stones of an opening."""
+        self.sized()
+        self.collecting = ("SWAP2BOARD", [])
+
+    def play_opening(self, lines: list[str]) -> None:
+        """Answer in the opening: lay three stones, or take a colour, or lay two more."""
+        points = [self.board.point(line) for line in lines]
+        if len(points) not in SWAP2 or len(set(points)) < len(points):
+            raise Refused(f"SWAP2BOARD: {len(points)} stones; the opening has 0, 3 or 5 different ones")
+        game, player = self.game_player("swap2")
+        position = game.start(0)
+        for action in [*points[:3], *([game.actions - 3 + MORE, *points[3:]] if len(points) == 5 else [])]:
+            position.play(action)
+        self.say(self.opening_answer(game, player, position, points))
+
+    def opening_answer(self, game: Game, player: Player, position: Position, points: list[int]) -> str:
+        """Let the player go through its part of the opening, and return what it did; `points` are the stones so far."""
+        colours, seat, laid = game.actions - 3, position.mover, list[int]()
+        while position.mover == seat and not position.over:
+            phase, action = int(position.state["phase"]), self.thought(player, position)
+            position.play(action)
+            if action == colours + TAKE_BLACK:
+                self.board.adopt(points, plays_black=True)
+                return "SWAP"
+            if phase != CHOOSE:
+                laid.append(action)
+            if phase == PLAY:  # White was taken, and this was his stone
+                self.board.adopt([*points, *laid], plays_black=False)
+                break
+        else:
+            self.board, self.opening = Board(self.board.size), [*points, *laid]
+        return " ".join(self.board.text(point) for point in laid)
+
+    commands = {
+        "START": start, "RECTSTART": rect_start, "RESTART": restart, "INFO": info, "ABOUT": about, "BEGIN": begin,
+        "TURN": turn, "PLAY": play, "TAKEBACK": take_back, "BOARD": board_comes, "SWAP2BOARD": opening_comes,
+    }  # fmt: skip
+
+
+def memory_used() -> int:
+    """Return the bytes of memory that this process has had in use at most."""
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def refuse_people(player: Player) -> None:
+    """Refuse a player who would need the terminal."""
+    if player.at_terminal:
+        raise BadInput(f"player {player.name!r} needs a terminal, but a manager sits there")
+
+
+# ---- the process ---------------------------------------------------------------------------------
+
+
+def serve(lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], None], player: str, seed: int) -> None:
+    """Read lines and obey them until END, at once, or until there are no more."""
+    engine = GomocupEngine(say, player, seed)
+    waiting: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        for line in lines:
+            if line.strip().upper() == "END":
+                leave()
+                return
+            waiting.put(line)
+        waiting.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while (line := waiting.get()) is not None:
+        engine.line(line)
+    leave()
+
+
+def tell(text: str) -> None:
+    """Answer on standard output."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def run(player: str = "", seed: int = 0) -> None:
+    """Be an engine on standard input and output."""
+    if player:
+        refuse_people(make_player(player, load("gomoku")))  # a text that means nothing, before a manager waits
+    serve(
+        (line.decode(errors="replace") for line in iter(lambda: sys.stdin.buffer.readline(LONGEST_LINE), b"")),
+        tell,
+        lambda: os._exit(0),  # at once: compiled code may be thinking
+        player, seed,
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Be an engine: what a manager starts as `pbrain-rookery`."""
+    run()

@@ -1,0 +1,108 @@
+"""The board as a Gomocup manager tells of it: our stones and the other's, in or out of the order of the game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rookery.games.game import Game
+from rookery.games.position import Position
+
+OWN, OTHER = 1, 2
+POINT = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*")
+STONE = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d)\s*")
+
+
+class Refused(Exception):
+    """What a manager asked for cannot be done; the message says why."""
+
+
+@dataclass
+class Board:
+    """The stones on the board, in the order in which they were told."""
+
+    size: int = 0
+    stones: list[tuple[int, int]] = field(default_factory=list)
+    """point and owner"""
+    plays_black: bool | None = None
+    """whether our stones are black; not known before the first move"""
+    in_order: bool = True
+    """whether the order is that of the game"""
+
+    def owner(self, point: int) -> int:
+        """Return whose stone lies on a point; 0 if none does."""
+        return next((owner for at, owner in self.stones if at == point), 0)
+
+    def put(self, point: int, owner: int) -> None:
+        """Lay a stone; the first one tells the colours."""
+        if self.owner(point):
+            raise Refused(f"there is a stone on {self.text(point)} already")
+        if self.plays_black is None:
+            self.plays_black = owner == OWN
+        self.stones.append((point, owner))
+
+    def take(self, point: int) -> None:
+        """Take a stone back."""
+        if not self.owner(point):
+            raise Refused(f"there is no stone on {self.text(point)}")
+        self.in_order = self.in_order and self.stones[-1][0] == point
+        self.stones = [stone for stone in self.stones if stone[0] != point]
+        if not self.stones:
+            self.plays_black, self.in_order = None, True
+
+    def set_up(self, stones: Iterable[tuple[int, int]]) -> None:
+        """Lay stones in no sure order; we are to move, and so Black unless the other has more stones."""
+        self.stones, self.plays_black = [], None
+        for point, owner in stones:
+            self.put(point, owner)
+        owners = [owner for _, owner in self.stones]
+        self.plays_black = owners.count(OWN) >= owners.count(OTHER)
+        self.in_order = False
+
+    def adopt(self, points: list[int], plays_black: bool) -> None:
+        """Lay the stones of an opening, which are black and white in turns."""
+        owners = (OWN, OTHER) if plays_black else (OTHER, OWN)
+        self.stones = [(point, owners[number % 2]) for number, point in enumerate(points)]
+        self.plays_black, self.in_order = plays_black, True
+
+    def point(self, text: str) -> int:
+        """Read a point."""
+        found = POINT.fullmatch(text)
+        if not found:
+            raise Refused(f"{text.strip()[:60]!r} should be a point X,Y")
+        return self.checked(int(found[1]), int(found[2]))
+
+    def stone(self, text: str) -> tuple[int, int]:
+        """Read a stone and whose it is."""
+        found = STONE.fullmatch(text)
+        if not found or int(found[3]) not in (OWN, OTHER):
+            raise Refused(f"{text[:60]!r} should be X,Y,1 for a stone of ours or X,Y,2 for one of the other's")
+        return self.checked(int(found[1]), int(found[2])), int(found[3])
+
+    def checked(self, col: int, row: int) -> int:
+        """Return the number of a point; refuse one that is not on the board."""
+        if col >= self.size or row >= self.size:
+            raise Refused(f"{col},{row} is not on the board of {self.size} x {self.size}")
+        return row * self.size + col
+
+    def text(self, point: int) -> str:
+        """Write a point."""
+        return f"{point % self.size},{point // self.size}"
+
+    def position(self, game: Game) -> Position:
+        """Return the position in which we are to move."""
+        black = self.plays_black is not False
+        if self.in_order:
+            position = game.start(0)
+            for number, (point, owner) in enumerate(self.stones):
+                if (owner == OWN) == (black == (number % 2 == 0)) and not position.over:
+                    position.play(point)
+                else:
+                    break
+            else:
+                if position.mover == (0 if black else 1):
+                    return position
+        signs = {point: "x" if (owner == OWN) == black else "o" for point, owner in self.stones}
+        rows = ["".join(signs.get(row * self.size + col, ".") for col in range(self.size)) for row in range(self.size)]
+        return game.position(f"{'/'.join(reversed(rows))} {'b' if black else 'w'} - -")

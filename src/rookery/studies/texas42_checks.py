@@ -1,0 +1,99 @@
+"""Checks that run with the data and the runs of the Texas 42 study: what could go wrong unseen.
+
+Each check says what it looked at, whether it holds, and the numbers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rookery.learn.files import LineLog
+from rookery.search.texas42_batch import legal_slots
+from rookery.search.texas42_replay import replayed
+from rookery.studies.texas42_files import OF_HAND, POINT, DataSet, Rows, data_sets, part_of, read_facts
+
+LARGEST_LOGIT = 100.0
+SLACK = 0.03
+"""beyond the share of tiles that are drawn at random"""
+
+
+class Check(NamedTuple):
+    """What a check has found."""
+
+    name: str
+    holds: bool
+    note: str
+
+
+def checks_of_data(data: DataSet) -> list[Check]:
+    """Check a set of decisions."""
+    rows = next(data.read())
+    settings = read_facts(data.plan)["settings"]
+    name = data.folder.name
+    states = replayed(*(rows[each] for each in OF_HAND)).reshape(-1)
+    legal = legal_slots(states)
+    return [
+        one_part(name, rows, settings["part"]),
+        both_teams_take_the_largest(name, rows, states, legal, settings["explore"]),
+        labels_in_range(name, rows, legal),
+        logits_in_range(name, rows, legal),
+    ]
+
+
+def one_part(name: str, rows: Rows, part: str) -> Check:
+    """Check that all deals are of the part that was asked for."""
+    found = sorted(set(part_of(rows["seed"]).tolist()))
+    wanted = {"train": [0], "valid": [1], "test": [2]}.get(part, found)
+    return Check(f"{name}: deals are of one part", found == wanted, f"asked for {part}")
+
+
+def both_teams_take_the_largest(
+    name: str, rows: Rows, states: np.ndarray, legal: np.ndarray, explore: float
+) -> Check:  # fmt: skip
+    """Check that the tile played has the largest mean for either team, but for tiles drawn at random."""
+    mean = np.where(legal, rows["mean"].reshape(-1, 7).astype(np.float64), -np.inf)
+    tiles = states["tiles"][np.arange(len(states)), states["texas42_mover"]]
+    slot = (tiles == rows["history"].reshape(-1)[:, None]).argmax(1)
+    best = mean[np.arange(len(mean)), slot] >= mean.max(1) - 1
+    shares = [float(best[states["texas42_mover"] & 1 == team].mean()) for team in range(2)]
+    holds = min(shares) >= 1 - explore - SLACK
+    return Check(f"{name}: both teams take the largest mean", holds, f"teams 0 and 1: {shares[0]:.3f}, {shares[1]:.3f}")
+
+
+def labels_in_range(name: str, rows: Rows, legal: np.ndarray) -> Check:
+    """Check that means are points that can be won, and nothing stands where a slot is not legal."""
+    mean = rows["mean"].reshape(-1, 7) / POINT
+    holds = bool(np.abs(mean).max() <= 42 and not mean[~legal].any())
+    return Check(f"{name}: labels are points from -42 to 42", holds, f"largest {np.abs(mean).max():.1f}")
+
+
+def logits_in_range(name: str, rows: Rows, legal: np.ndarray) -> Check:
+    """Check that logits are of a reasonable size."""
+    largest = float(np.abs(rows["logits"].reshape(-1, 7)[legal]).max())
+    return Check(f"{name}: logits are of a reasonable size", largest <= LARGEST_LOGIT, f"largest {largest:.1f}")
+
+
+def checks_of_run(folder: Path) -> list[Check]:
+    """Check that a run has learned, and that validation followed."""
+    lines = LineLog(folder / "progress.jsonl").read()
+    if len(lines) < 2:
+        return []
+    first, last = lines[0], lines[-1]
+    losses = [line["train"]["loss"] for line in (first, last)]
+    found = [Check(f"{folder.name}: the loss falls", losses[1] < losses[0], f"{losses[0]:.4f} to {losses[1]:.4f}")]
+    for name, figures in last["valid"].items():
+        gaps = [first["valid"][name]["unforced"]["gap"], figures["unforced"]["gap"]]
+        note = f"{gaps[0]:.3f} to {gaps[1]:.3f} points"
+        found.append(Check(f"{folder.name}: the gap on {name} does not grow", gaps[1] <= gaps[0] + 0.05, note))
+    return found
+
+
+def all_checks(study: Path) -> list[Check]:
+    """Run every check there is something for."""
+    found = [check for data in data_sets(study, "decisions") for check in checks_of_data(data)]
+    for path in sorted((study / "runs").glob("*/settings.json")):
+        found += checks_of_run(path.parent)
+    return found

@@ -1,0 +1,260 @@
+"""Hands played by E[Q], with labels for Stage 2 of Texas 42.
+
+All hands of a batch are played side by side, one play after another. For each decision N worlds are drawn that agree
+with what the mover knows; an oracle says Q in each; the mean over worlds is the label, and the largest mean is played,
+but for a share of tiles that are any legal ones. A second network in policy mode may give its mean logits over the
+same worlds.
+
+The oracle is exact, or a Stage 1 on any device. With a network, worlds are drawn by CPU threads while the card judges
+those of another batch; only tiles go there, and only means come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rookery.arena.texas42_networks import HandsOracle, sent
+from rookery.errors import BadInput
+from rookery.games.options import one_of, whole_number
+from rookery.games.rng import random_bits
+from rookery.games.texas42_auction import ALL_POINTS, LEAST_POINTS
+from rookery.games.texas42_tiles import DECLARATIONS, HAND, SEATS, TILES
+from rookery.learn.locks import Lock
+from rookery.search.expected import CHOICES, Exact, bids_of, expected_many
+from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
+from rookery.search.worlds import sample_worlds
+from rookery.studies.texas42_files import CERTAIN, PARTS, POINT, DataSet, Rows, joined, seeds_of, write_shard
+
+MOST_GAMES = 1 << 30
+ROWS_AT_ONCE = 1 << 20
+"""worlds that a batch draws for one decision"""
+MOST_LOGIT = 60_000.0
+"""beyond it half precision knows no numbers"""
+HALF_STEP = 1.0
+"""differences of points at the end of a hand are even: what a network says is compared with a bound between two"""
+
+Say = Callable[[int, int, str], None]
+
+
+class Labels(NamedTuple):
+    """What is said of decisions, each [G, 7], anything where not legal."""
+
+    mean: np.ndarray
+    """of Q over worlds, points from the mover's side"""
+    spread: np.ndarray
+    make: np.ndarray
+    """probability that the declaring team makes its bid"""
+    logits: np.ndarray
+    """mean logits of a second network; zeros without one"""
+
+
+class Labeller(Protocol):
+    """Whoever labels decisions."""
+
+    def begin(self, states: np.ndarray, worlds: int, seeds: np.ndarray) -> Callable[[], Labels]:
+        """Begin with some decisions [G]; what comes back waits for them."""
+
+
+@dataclass(frozen=True)
+class DecisionSettings:
+    """What a set of decisions depends on, besides the number of games."""
+
+    worlds: int = 100
+    oracle: str = "exact"
+    """`exact`, or the checksum of a network"""
+    second: str = ""
+    """the checksum of a network in policy mode whose mean logits are kept, too"""
+    part: str = "train"
+    seed: int = 0
+    choice: str = "mean"
+    explore: float = 0.05
+    """share of tiles that are any legal ones"""
+    longest: float = 0.5
+    """share of hands in which the declarer calls its longest suit; in the others any declaration"""
+    per_shard: int = 4096
+    """games of a shard"""
+
+    def __post_init__(self) -> None:
+        whole_number("worlds", self.worlds, 1, 1 << 20)
+        whole_number("seed", self.seed, 0, (1 << 62) - 1)
+        whole_number("per_shard", self.per_shard, 1, 1 << 20)
+        one_of("part", self.part, (*PARTS, "all"))
+        one_of("choice", self.choice, CHOICES)
+
+
+# ---- who labels ----------------------------------------------------------------------------------
+
+
+class ExactLabeller:
+    """Labels by exact Q."""
+
+    def __init__(self, threads: int = 1):
+        self.oracle, self.threads = Exact(threads), threads
+
+    def begin(self, states: np.ndarray, worlds: int, seeds: np.ndarray) -> Callable[[], Labels]:
+        """Do all the work at once."""
+        found = expected_many(states, worlds, seeds, self.oracle, threads=self.threads)
+        mean, spread, make = (np.nan_to_num(each) for each in (found.mean, found.spread, found.make))
+        return lambda: Labels(mean, spread, make, np.zeros_like(mean))
+
+
+class NetworkLabeller:
+    """Labels by a Stage 1 on its device, and by a second one in policy mode, if there is one."""
+
+    def __init__(self, oracle: HandsOracle, second: HandsOracle | None = None, threads: int = 1):
+        self.oracle, self.second, self.threads = oracle, second, threads
+        if oracle.network.config.answers != "q" or (second and second.network.config.answers != "policy"):
+            raise BadInput("labels need a network that answers with q, and a second one that answers with policy")
+
+    @torch.inference_mode()
+    def begin(self, states: np.ndarray, worlds: int, seeds: np.ndarray) -> Callable[[], Labels]:
+        """Draw worlds and send them to the device; all hands are at the same ply."""
+        drawn = sample_worlds(states, worlds, seeds, self.threads)
+        device, trick = self.oracle.device, int(states["plays"][0]) & 3
+        tiles = sent(drawn["tiles"], device)
+        public = self.oracle.tokens.public(states)
+        bounds, sides = (sent(column, device) for column in needed_of(states))
+        games = max(1, self.oracle.rows // worlds)
+        parts = []
+        for first in range(0, len(states), games):
+            some = slice(first, first + games)
+            here = tiles[first * worlds : (first + games) * worlds]
+            parts.append(self.reduced(here, public[some], bounds[some], sides[some], trick, worlds))
+        found = torch.cat(parts, 1)
+        return lambda: Labels(*found.double().cpu().numpy())
+
+    def reduced(
+        self, tiles: Tensor, public: Tensor, bounds: Tensor, sides: Tensor, trick: int, worlds: int
+    ) -> Tensor:  # fmt: skip
+        """Judge the worlds of some decisions; return mean, spread, make and logits [4, G, 7] on the device."""
+        spread_out = public.repeat_interleave(worlds, 0)
+        found = []
+        for first in range(0, len(tiles), self.oracle.rows):  # one decision may have more worlds than a pass
+            some = slice(first, first + self.oracle.rows)
+            tokens = self.oracle.tokens(tiles[some], spread_out[some])
+            said = [self.oracle.points(tokens, trick).clamp(-ALL_POINTS, ALL_POINTS)]
+            said.append(self.second.points(tokens, trick) if self.second else torch.zeros_like(said[0]))
+            found.append(torch.stack(said))
+        q, logits = torch.cat(found, 1).view(2, len(public), worlds, HAND)
+        made = sides[:, None, None] * q >= bounds[:, None, None] - HALF_STEP
+        return torch.stack((q.mean(1), q.std(1, correction=0), made.to(q.dtype).mean(1), logits.mean(1)))
+
+
+def needed_of(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many points the declarers still need to win more than the others, and 1 where they move, else -1."""
+    taken = states["points"].astype(np.int64)
+    lead = np.where(states["declarer"] & 1 == 0, 1, -1) * (taken[:, 0] - taken[:, 1])
+    sides = np.where((states["declarer"] ^ states["texas42_mover"]) & 1 == 0, 1, -1)
+    return (2 * bids_of(states) - ALL_POINTS - lead).astype(np.float32), sides.astype(np.float32)
+
+
+# ---- playing -------------------------------------------------------------------------------------
+
+
+class Batch:
+    """Hands that are played side by side."""
+
+    def __init__(self, settings: DecisionSettings, numbers: np.ndarray):
+        self.settings, self.seeds = settings, seeds_of(settings.part, numbers)
+        self.rng = np.random.default_rng(int(random_bits(settings.seed, 42, int(self.seeds[0]))) >> 1)
+        self.states = dealt(self.seeds)
+        count, rng = len(numbers), self.rng
+        leaders = rng.integers(SEATS, size=count)
+        longest = rng.random(count) < settings.longest
+        names = np.where(longest, longest_suits(self.states, leaders), rng.integers(len(DECLARATIONS), size=count))
+        bids = np.where(rng.random(count) < 0.5, LEAST_POINTS, rng.integers(LEAST_POINTS, ALL_POINTS + 1, size=count))
+        called(self.states, names, leaders, bids.astype(np.int8))
+        self.first = self.states.copy()
+        self.labels: list[Labels] = []
+        self.waiting: Callable[[], Labels] = lambda: self.labels[-1]
+
+    def ask(self, labeller: Labeller) -> None:
+        """Let the next decision be labelled."""
+        seeds = self.rng.integers(1 << 62, size=len(self.states))
+        self.waiting = labeller.begin(self.states, self.settings.worlds, seeds)
+
+    def go_on(self) -> None:
+        """Keep the labels of a decision and play."""
+        legal = legal_slots(self.states)
+        found = Labels(*(np.where(legal, part, 0.0) for part in self.waiting()))
+        self.labels.append(found)
+        _, sides = needed_of(self.states)
+        success = np.where(sides[:, None] > 0, found.make, 1.0 - found.make)
+        first, second = (found.mean, success) if self.settings.choice == "mean" else (success, found.mean)
+        first = np.where(legal, first, -np.inf)
+        best = first >= first.max(1, keepdims=True) - 1e-9
+        wild = self.rng.random(len(legal)) < self.settings.explore
+        any_tile = np.argmax(legal * (1.0 + self.rng.random(legal.shape)), 1)
+        play_each(self.states, np.where(wild, any_tile, np.argmax(np.where(best, second, -np.inf), 1)))
+
+    def rows(self) -> Rows:
+        """Return the hands and labels as a file keeps them."""
+        mean, spread, make, logits = (np.stack(part, 1) for part in zip(*self.labels, strict=True))
+        return {
+            "seed": self.seeds, "hands": self.first["hands"].copy(), "declaration": self.first["declaration"].copy(),
+            "leader": self.first["declarer"].copy(), "bid": self.first["wanted"].copy(),
+            "history": self.states["history"].copy(),
+            "mean": np.rint(mean * POINT).astype(np.int16), "spread": np.rint(spread * POINT).astype(np.uint16),
+            "make": np.rint(make * CERTAIN).astype(np.uint16),
+            "logits": logits.clip(-MOST_LOGIT, MOST_LOGIT).astype(np.float16),
+        }  # fmt: skip
+
+
+def make_shard(
+    settings: DecisionSettings, numbers: np.ndarray, labeller: Labeller,
+    say: Callable[[float], None] = lambda share: None,
+) -> Rows:  # fmt: skip
+    """Play some games of a part, given by their numbers; two batches take turns, so that a device is never idle."""
+    size = max(1, ROWS_AT_ONCE // settings.worlds // 2)
+    size = min(size, -(-len(numbers) // 2))
+    batches = [Batch(settings, numbers[first : first + size]) for first in range(0, len(numbers), size)]
+    for first in range(0, len(batches), 2):
+        pair = batches[first : first + 2]
+        for batch in pair:
+            batch.ask(labeller)
+        for ply in range(TILES):
+            for batch in pair:
+                batch.go_on()
+                if ply + 1 < TILES:
+                    batch.ask(labeller)
+            say((first + len(pair) * (ply + 1) / TILES) / len(batches))
+    return joined([batch.rows() for batch in batches])
+
+
+def make_decisions(
+    folder: Path, games: int, settings: DecisionSettings, labeller: Labeller,
+    say: Say = lambda done, total, note: None, ended: Callable[[], bool] = lambda: False,
+) -> bool:  # fmt: skip
+    """Make the shards of so many games that are not there; tell whether all are there. `ended` is asked after each."""
+    whole_number("games", games, 1, MOST_GAMES)
+    data, shards = DataSet(folder), -(-games // settings.per_shard)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = Lock(folder / ".lock", "filled")
+    lock.take()
+    try:
+        data.begin("decisions", shards, asdict(settings))
+        for number in range(shards):
+            first = number * settings.per_shard
+            numbers = np.arange(first, min(games, first + settings.per_shard))
+            say(first, games, "")
+            if data.has(number):
+                continue
+
+            def tell(share: float, first: int = first, count: int = len(numbers)) -> None:
+                say(first + int(share * count), games, "")
+
+            rows = make_shard(settings, numbers, labeller, tell)
+            write_shard(data.shard(number), "decisions", rows, {"games": len(numbers)})
+            if ended() and number + 1 < shards:
+                return False
+        say(games, games, "")
+        return True
+    finally:
+        lock.give_back()

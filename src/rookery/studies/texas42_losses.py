@@ -1,0 +1,191 @@
+"""What the networks of Texas 42 are taught, and how they are measured.
+
+Stage 1, mode `q`        mean squared error of Q / 42 over legal slots, that of its differences between the slots of a
+                         position, weighted by `advantage` (0 in the original), half that of the value / 42
+         mode `policy`   0.3 x cross-entropy against the best slots, 0.7 x against softmax(Q / 3); value as above
+Stage 2, labels `q`      mean squared error of the mean, of its differences between slots, of the spread, each over 42,
+                         and cross-entropy of the chance to make the bid
+         labels `logits` mean squared error of mean logits, but for a constant in each decision, which has no meaning
+
+Labels are from the mover's side. Only legal slots count, chosen by `where`, which is done before anything is computed:
+else numbers that are none would come back with the gradients. Equal best slots share the target of a policy evenly.
+
+A choice is the legal slot with the largest answer. Its gap is what it loses against the best slot, in points; a blunder
+loses more than 10. Figures are kept for each trick, decisions with a single legal slot apart.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from rookery.nets.texas42 import POINTS, TEMPERATURE, Expectation, Judged
+
+TRICKS = 7
+BLUNDER = 10.0
+HARD, SOFT, VALUE = 0.3, 0.7, 0.5
+"""weights of Stage 1's losses"""
+SPREAD, MAKE = 0.25, 0.02
+"""weights of Stage 2's losses beside that of the mean"""
+SAME = 1e-6
+
+
+class Positions(NamedTuple):
+    """A batch for Stage 1."""
+
+    tokens: Tensor
+    """[N, 32, 12] int8"""
+    q: Tensor
+    """[N, 7] exact points to come from the mover's side; anything where not legal"""
+    legal: Tensor
+    """[N, 7] bool"""
+    trick: Tensor
+    """[N] 0..6"""
+
+
+class Decisions(NamedTuple):
+    """A batch for Stage 2."""
+
+    tokens: Tensor
+    """[N, 40, 8] int8"""
+    mean: Tensor
+    """[N, 7] points from the mover's side"""
+    spread: Tensor
+    make: Tensor
+    """[N, 7] chance that the declaring team makes its bid"""
+    logits: Tensor
+    legal: Tensor
+    trick: Tensor
+
+
+def legal_mean(values: Tensor, legal: Tensor) -> Tensor:
+    """Return the mean of values [N, 7] over all legal slots."""
+    return torch.where(legal, values, 0.0).sum() / legal.sum().clamp_min(1)
+
+
+def row_mean(values: Tensor, legal: Tensor) -> Tensor:
+    """Return the mean of values [N, 7] over the legal slots of each row, [N]."""
+    return torch.where(legal, values, 0.0).sum(1) / legal.sum(1).clamp_min(1)
+
+
+def best_of(values: Tensor, legal: Tensor) -> Tensor:
+    """Return the largest value of a legal slot, [N]."""
+    return torch.where(legal, values, -torch.inf).amax(1)
+
+
+def chosen_slots(answers: Tensor, legal: Tensor) -> Tensor:
+    """Return the legal slot with the largest answer, [N]."""
+    return torch.where(legal, answers, -torch.inf).argmax(1)
+
+
+def log_chances(logits: Tensor, legal: Tensor) -> Tensor:
+    """Return the logarithm of a softmax over legal slots; 0 in the others."""
+    chances = torch.where(legal, logits, -torch.inf).log_softmax(1)
+    return torch.where(legal, chances, 0.0)
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def stage1_loss(found: Judged, batch: Positions, answers: str, advantage: float = 0.0) -> Tensor:
+    """Return what Stage 1 is to make small."""
+    batch = batch._replace(q=torch.where(batch.legal, batch.q, 0.0))
+    value = best_of(batch.q, batch.legal) / POINTS
+    told = VALUE * functional.mse_loss(found.value, value)
+    if answers == "q":
+        return told + off(found.slots, batch.q / POINTS, batch.legal, advantage)
+    said = log_chances(found.slots, batch.legal)
+    best = batch.legal & (batch.q >= best_of(batch.q, batch.legal)[:, None] - SAME)
+    hard = best / best.sum(1, keepdim=True)
+    soft = torch.where(batch.legal, log_chances(batch.q / TEMPERATURE, batch.legal).exp(), 0.0)
+    return told - ((HARD * hard + SOFT * soft) * said).sum(1).mean()
+
+
+def stage2_loss(found: Expectation, batch: Decisions, answers: str, advantage: float = 0.0) -> Tensor:
+    """Return what Stage 2 is to make small."""
+    legal = batch.legal
+    batch = batch._replace(
+        **{name: torch.where(legal, getattr(batch, name), 0.0) for name in ("mean", "spread", "make", "logits")}
+    )
+    if answers == "logits":
+        return legal_mean((centred(found.mean, legal) - centred(batch.logits, legal)).square(), legal)
+    mean = off(found.mean, batch.mean / POINTS, legal, advantage)
+    spread = legal_mean((found.spread - batch.spread / POINTS).square(), legal)
+    make = functional.binary_cross_entropy_with_logits(found.make_logit, batch.make, reduction="none")
+    return mean + SPREAD * spread + MAKE * legal_mean(make, legal)
+
+
+def off(said: Tensor, wanted: Tensor, legal: Tensor, advantage: float) -> Tensor:
+    """Return the mean squared error over legal slots, and that of differences between the slots of a row."""
+    error = said - wanted
+    whole = legal_mean(error.square(), legal)
+    return whole if advantage == 0 else whole + advantage * legal_mean(centred(error, legal).square(), legal)
+
+
+def centred(values: Tensor, legal: Tensor) -> Tensor:
+    """Return values less their mean over the legal slots of each row."""
+    return values - row_mean(values, legal)[:, None]
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+STAGE1_FIGURES = ("gap", "blunder", "zero_regret", "q_mae", "value_mae")
+STAGE2_FIGURES = ("gap", "blunder", "agreement", "mean_mae", "spread_mae", "make_mae")
+
+
+def stage1_figures(found: Judged, batch: Positions, answers: str) -> Tensor:
+    """Return the figures of each position [N, 5]; a policy tells no Q, and its q_mae is 0."""
+    gap = gaps(batch.q, found.slots, batch.legal)
+    error = (found.slots * POINTS - batch.q).abs() if answers == "q" else torch.zeros_like(batch.q)
+    value = (found.value * POINTS - best_of(batch.q, batch.legal)).abs()
+    return torch.stack((gap, (gap > BLUNDER).float(), (gap < SAME).float(), row_mean(error, batch.legal), value), 1)
+
+
+def stage2_figures(found: Expectation, batch: Decisions, answers: str) -> Tensor:
+    """Return the figures of each decision [N, 6]; of mean logits, the errors are those of nothing and 0."""
+    legal, told = batch.legal, 1.0 if answers == "q" else 0.0
+    gap = gaps(batch.mean, found.mean, legal)
+    errors = (
+        found.mean * POINTS - batch.mean, found.spread * POINTS - batch.spread,
+        found.make_logit.sigmoid() - batch.make,
+    )  # fmt: skip
+    means = [told * row_mean(error.abs(), legal) for error in errors]
+    return torch.stack((gap, (gap > BLUNDER).float(), (gap < SAME).float(), *means), 1)
+
+
+def gaps(values: Tensor, answers: Tensor, legal: Tensor) -> Tensor:
+    """Return what the chosen slot of each row loses against the best, [N]."""
+    chosen = chosen_slots(answers, legal)
+    return best_of(values, legal) - values.gather(1, chosen[:, None]).squeeze(1)
+
+
+class Tally:
+    """Adds up figures by trick, forced decisions apart, on the device."""
+
+    def __init__(self, names: tuple[str, ...], device: torch.device | str = "cpu"):
+        self.names = names
+        self.sums = torch.zeros(2 * TRICKS, len(names) + 1, dtype=torch.float64, device=device)
+
+    def add(self, figures: Tensor, legal: Tensor, trick: Tensor) -> None:
+        """Count rows [N, F]."""
+        group = trick.long() + TRICKS * (legal.sum(1) < 2)
+        counted = torch.cat((torch.ones_like(figures[:, :1]), figures), 1)
+        self.sums.index_add_(0, group, counted.double())
+
+    def read(self) -> dict[str, Any]:
+        """Return means: of all, of decisions with a choice, of forced ones, and of those with a choice by trick."""
+        free, forced = self.sums[:TRICKS].cpu(), self.sums[TRICKS:].cpu()
+        return {
+            "all": self.means((free + forced).sum(0)),
+            "unforced": self.means(free.sum(0)),
+            "forced": self.means(forced.sum(0)),
+            "by_trick": [self.means(row) for row in free],
+        }
+
+    def means(self, sums: Tensor) -> dict[str, float]:
+        """Return the means of a group by name, and how many rows it has."""
+        count, *rest = sums.tolist()
+        return {"count": int(count), **{n: s / max(count, 1) for n, s in zip(self.names, rest, strict=True)}}

@@ -1,0 +1,238 @@
+"""One run of the Texas 42 study, in a folder of its own.
+
+    settings.json        what is trained, from which data (checksums of shards); number of parameters
+    progress.jsonl       a line every 1,000 steps: means since the line before, figures on each set that validates
+    network.safetensors  the network at the end; written last, so a run that has it is complete
+    state.json           for going on, with state-*.bin, its pieces of 15 MiB at most; gone when the run is complete
+
+Whoever is killed goes on from the last state. Lines behind it are dropped and come again; on a processor they, and the
+weights in the end, are the same to the last bit. Only one process trains a run; several may train several.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rookery.arena.evaluator import steady
+from rookery.errors import BadInput
+from rookery.games.library import load
+from rookery.learn.files import LineLog, sweep
+from rookery.learn.locks import Lock
+from rookery.nets.files import About, save_network
+from rookery.nets.residual import build
+from rookery.nets.texas42 import Hands, Transcript
+from rookery.studies.domineering_runs import differing
+from rookery.studies.texas42_files import digest, write_json
+from rookery.studies.texas42_plan import TrainSettings
+from rookery.studies.texas42_tables import Tables
+from rookery.studies.texas42_training import Speed, Stage, Trainer, measured
+from rookery.writing import write_whole
+
+FORMAT = 1
+CHUNK = {"cpu": 1, "cuda": 64}
+"""steps after which the clock is looked at"""
+SAVE_SECONDS = 60.0
+PIECE = 15 << 20
+"""bytes of a piece of a state"""
+
+Say = Callable[[int, int, str], None]
+"""told how many steps are made, of how many, and a note"""
+
+
+# ---- a state in pieces ---------------------------------------------------------------------------
+
+
+def write_state(folder: Path, state: dict[str, Any]) -> None:
+    """Write a state: new pieces under new names first, then state.json, which names them; then the old ones go."""
+    whole = io.BytesIO()
+    torch.save(state, whole)
+    content = whole.getvalue()
+    mark = digest(content)[:12]
+    pieces = [content[first : first + PIECE] for first in range(0, len(content), PIECE)]
+    names = [f"state-{mark}-{number}.bin" for number in range(len(pieces))]
+    for name, piece in zip(names, pieces, strict=True):
+        write_whole(folder / name, piece)
+    write_json(folder / "state.json", {"format": FORMAT, "pieces": names, "sha256": digest(content)})
+    remove_pieces(folder, names)
+
+
+def remove_pieces(folder: Path, kept: list[str]) -> None:
+    """Remove pieces of states that are not kept."""
+    for path in folder.glob("state-*.bin"):
+        if path.name not in kept:
+            path.unlink(missing_ok=True)
+
+
+def read_state(folder: Path, device: torch.device) -> dict[str, Any] | None:
+    """Read a state, without running anything in it; None if there is none."""
+    place = folder / "state.json"
+    try:
+        facts = json.loads(place.read_bytes())
+        content = b"".join((folder / Path(name).name).read_bytes() for name in facts["pieces"])
+        if facts.get("format") != FORMAT or digest(content) != facts["sha256"]:
+            raise ValueError("its pieces are not those it tells of")
+        state = torch.load(io.BytesIO(content), map_location=device, weights_only=True)
+    except FileNotFoundError as error:
+        if not place.exists():
+            return None
+        reason = f"{error.filename} is not there"
+    except Exception as error:  # whatever a broken file makes the readers stumble over
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    else:
+        return state  # type: ignore[no-any-return]
+    raise BadInput(f"{place} cannot be read: {reason}; remove it to train the run anew")
+
+
+# ---- the run -------------------------------------------------------------------------------------
+
+
+class Run:
+    """A run in its folder."""
+
+    def __init__(self, study: Path, settings: TrainSettings):
+        self.study, self.settings = study, settings
+        self.folder = study / "runs" / settings.name
+        self.facts_file, self.network_file = self.folder / "settings.json", self.folder / "network.safetensors"
+        self.progress = LineLog(self.folder / "progress.jsonl")
+        self.lock = Lock(self.folder / ".lock")
+        self.seconds = 0.0
+        """of training"""
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.network_file.exists()
+
+    def train(
+        self, tables: Tables, speed: Speed | None = None, say: Say = lambda done, total, note: None,
+        until: float = math.inf,
+    ) -> bool:  # fmt: skip
+        """Train until the run is complete or the clock (`time.monotonic`) says `until`; tell whether it is complete."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.lock.take()
+        try:
+            if self.complete:
+                return True
+            sweep(self.folder)
+            with steady(tables.train.device):
+                return self.trained(tables, speed, say, until)
+        finally:
+            self.lock.give_back()
+
+    def trained(self, tables: Tables, speed: Speed | None, say: Say, until: float) -> bool:
+        """Begin or go on; tell whether the run is complete."""
+        if len(tables.train) < self.settings.batch:
+            raise BadInput(f"{len(tables.train)} rows to train on are less than a batch of {self.settings.batch}")
+        network = stage_of(build(self.settings.network, self.settings.seed))
+        self.write_settings(network, tables)
+        trainer = Trainer(network, self.settings, tables.train, speed)
+        try:
+            return self.go_on(trainer, tables, say, until)
+        finally:
+            trainer.close()
+
+    def write_settings(self, network: Stage, tables: Tables) -> None:
+        """Write what the run is; refuse to go on with one that is another."""
+        essence = json.loads(json.dumps({**self.settings.as_dict(), "checksums": tables.checksums}))
+        there = self.facts()
+        if there is None:
+            facts = {"format": FORMAT, "stage": self.settings.stage, "parameters": network.weights}
+            write_json(self.facts_file, facts | {"train_rows": len(tables.train)} | essence)
+            return
+        others = differing(essence, {key: there.get(key) for key in essence})
+        if others:
+            raise BadInput(f"{self.folder} was begun with {'; '.join(others)}; take another --name, or remove it")
+
+    def facts(self) -> dict[str, Any] | None:
+        """Read what the run is; None if it is not begun."""
+        try:
+            content = json.loads(self.facts_file.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise BadInput(f"{self.facts_file} is damaged: {error}; remove {self.folder} to train anew") from None
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise BadInput(f"{self.facts_file} is of no run that this program knows")
+        return content
+
+    # -- going on --
+
+    def go_on(self, trainer: Trainer, tables: Tables, say: Say, until: float) -> bool:
+        """Make the steps that are left, as far as time allows."""
+        steps, every = self.settings.steps, self.settings.every
+        self.load(trainer)
+        say(trainer.step, steps, "preparing")
+        trainer.prepare()
+        saved = time.monotonic()
+        chunk = CHUNK[trainer.device.type]
+        while trainer.step < steps:
+            self.make_steps(trainer, min(chunk, every - trainer.step % every, steps - trainer.step))
+            if trainer.step % every == 0 or trainer.step == steps:
+                self.take_note(trainer, tables)
+            stopped = time.monotonic() >= until and trainer.step < steps
+            if stopped or time.monotonic() - saved >= SAVE_SECONDS:
+                self.save(trainer)
+                saved = time.monotonic()
+            say(trainer.step, steps, f"{trainer.step / max(self.seconds, 1e-9):,.1f} steps/s {trainer.note}".strip())
+            if stopped:
+                return False
+        self.finish(trainer)
+        return True
+
+    def make_steps(self, trainer: Trainer, count: int) -> None:
+        """Make some steps and wait for them."""
+        began = time.perf_counter()
+        trainer.train(count)
+        if trainer.device.type == "cuda":
+            torch.cuda.synchronize()
+        self.seconds += time.perf_counter() - began
+
+    def take_note(self, trainer: Trainer, tables: Tables) -> None:
+        """Write the figures of this step."""
+        train = trainer.read()
+        if train is not None and not all(map(math.isfinite, train.values())):
+            raise BadInput(
+                f"{self.settings.name}: the figures at step {trainer.step} are no numbers; a lower learning rate than "
+                f"{self.settings.learning_rate:g} or another precision than {self.settings.precision} may help"
+            )
+        precision = self.settings.precision
+        valid = {name: measured(trainer.network, table, precision) for name, table in tables.valid.items()}
+        seconds = round(self.seconds, 3)
+        self.progress.append({"step": trainer.step, "seconds": seconds, "train": train, "valid": valid})
+
+    def save(self, trainer: Trainer) -> None:
+        """Write what is needed to go on."""
+        write_state(self.folder, {"seconds": self.seconds, **trainer.state()})
+
+    def load(self, trainer: Trainer) -> None:
+        """Go on from the last state, if there is one; lines of later steps are dropped."""
+        state = read_state(self.folder, trainer.device)
+        if state is not None:
+            trainer.load(state)
+            self.seconds = state["seconds"]
+        self.progress.keep_until("step", trainer.step if state is not None else -1)
+
+    def finish(self, trainer: Trainer) -> None:
+        """Write the network; from now on the run is complete."""
+        game = load("texas42")
+        about = About(
+            game=game.spec, rules_version=game.version, step=self.settings.steps, notes=self.settings.name,
+            observation="all" if self.settings.stage == 1 else "contract",
+        )  # fmt: skip
+        save_network(self.network_file, trainer.network, about)
+        (self.folder / "state.json").unlink(missing_ok=True)
+        remove_pieces(self.folder, [])
+
+
+def stage_of(network: Any) -> Stage:
+    """Say that a network is one of Texas 42."""
+    assert isinstance(network, Hands | Transcript)
+    return network

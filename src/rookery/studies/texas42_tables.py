@@ -1,0 +1,157 @@
+"""Data of the Texas 42 study as tensors on a device: tokens, labels, what is legal.
+
+    tables = load_tables(study, "positions", ("positions-played",), "cuda")
+    tables.train.batch(numbers)       a `Positions` or `Decisions` of the losses
+    tables.valid["positions-valid"]   the rows of a set that validate, by the name of the set
+
+Tokens are made once, by compiled loops; a card holds them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rookery.errors import BadInput
+from rookery.search.solve.texas42 import ILLEGAL
+from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
+from rookery.search.texas42_replay import positions, replayed
+from rookery.studies.texas42_files import (
+    CERTAIN,
+    OF_HAND,
+    OF_POSITION,
+    POINT,
+    DataSet,
+    Rows,
+    count_of,
+    data_sets,
+    part_of,
+)
+from rookery.studies.texas42_losses import Decisions, Positions
+
+AT_ONCE = 1 << 16
+"""rows whose records are made at a time"""
+
+Columns = dict[str, np.ndarray]
+
+
+class Table:
+    """Rows of one stage on a device."""
+
+    def __init__(self, columns: Columns, stage: int, device: str | torch.device = "cpu"):
+        self.stage, self.device = stage, torch.device(device)
+        self.columns = {name: torch.from_numpy(column).to(self.device) for name, column in columns.items()}
+
+    def __len__(self) -> int:
+        return len(self.columns["tokens"])
+
+    def batch(self, numbers: Tensor | slice) -> NamedTuple:
+        """Return some rows as the losses want them."""
+        some = {name: column[numbers] for name, column in self.columns.items()}
+        if self.stage == 1:
+            return Positions(some["tokens"], some["q"].float(), some["legal"], some["trick"])
+        mean, spread = (some[name].float() / POINT for name in ("mean", "spread"))
+        make = some["make"].float() / CERTAIN
+        return Decisions(some["tokens"], mean, spread, make, some["logits"].float(), some["legal"], some["trick"])
+
+    def in_order(self, size: int) -> Iterator[NamedTuple]:
+        """Yield all rows in batches."""
+        for first in range(0, len(self), size):
+            yield self.batch(slice(first, first + size))
+
+
+def position_columns(rows: Rows, threads: int = 1) -> Columns:
+    """Make the columns of positions; Q turns to the mover's side."""
+    states = positions(*(rows[name] for name in OF_POSITION))
+    legal = rows["q"] != ILLEGAL
+    side = np.where(states["texas42_mover"] & 1, -1, 1).astype(np.int8)[:, None]
+    return {
+        "tokens": all_tokens(states, threads), "q": np.where(legal, side * rows["q"], 0).astype(np.int8),
+        "legal": legal, "trick": (states["plays"] >> 2).astype(np.int8),
+    }  # fmt: skip
+
+
+def decision_columns(rows: Rows, threads: int = 1) -> Columns:
+    """Make the columns of decisions, 28 for each hand."""
+    states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
+    labels = {name: rows[name].reshape(len(states), -1) for name in ("mean", "logits")}
+    # PyTorch has few operations on uint16; these take the room of int32 instead
+    labels |= {name: rows[name].reshape(len(states), -1).astype(np.int32) for name in ("spread", "make")}
+    return {
+        "tokens": contract_tokens(states, threads), "legal": legal_slots(states),
+        "trick": (states["plays"] >> 2).astype(np.int8), **labels,
+    }  # fmt: skip
+
+
+@dataclass
+class Tables:
+    """What a run learns from and is measured on."""
+
+    train: Table
+    valid: dict[str, Table] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)
+    """of the files, by set and shard"""
+
+
+def load_tables(
+    study: Path, kind: str, names: tuple[str, ...] = (), device: str = "cpu", rows: int = 0,
+    valid_rows: int = 20_000, threads: int = 1,
+) -> Tables:  # fmt: skip
+    """Read sets of data onto a device; deals that validate or test are not learned from, whichever set they are in."""
+    sets = data_sets(study, kind, names)
+    if not sets:
+        raise BadInput(f"there are no {kind} in {study / 'data'}; `rookery study texas42 data` makes them")
+    stage = 1 if kind == "positions" else 2
+    train: list[Columns] = []
+    valid, checksums = {}, dict[str, str]()
+    for data in sets:
+        learned, checked = columns_of(data, stage, rows, valid_rows, threads)
+        train += learned
+        if checked:
+            valid[data.folder.name] = Table(stacked(checked), stage, device)
+        checksums |= data.checksums()
+    if not train:
+        raise BadInput(f"none of {', '.join(data.folder.name for data in sets)} has deals to train on")
+    return Tables(Table(stacked(train), stage, device), valid, checksums)
+
+
+def columns_of(
+    data: DataSet, stage: int, rows: int, valid_rows: int, threads: int
+) -> tuple[list[Columns], list[Columns]]:  # fmt: skip
+    """Return the columns of a set that train and those that validate; `rows` of files at most train, 0: all."""
+    train: list[Columns] = []
+    valid: list[Columns] = []
+    left, wanted = rows or 1 << 62, valid_rows if stage == 1 else -(-valid_rows // 28)
+    for shard in data.read():
+        part = part_of(shard["seed"])
+        for number, found in ((0, train), (1, valid)):  # places in PARTS
+            some = {name: array[part == number] for name, array in shard.items()}
+            most = left if number == 0 else wanted
+            some = {name: array[:most] for name, array in some.items()}
+            found += made(some, stage, threads)
+            if number == 0:
+                left -= count_of(some)
+            else:
+                wanted -= count_of(some)
+    return train, valid
+
+
+def made(rows: Rows, stage: int, threads: int) -> list[Columns]:
+    """Make columns of rows, some at a time."""
+    maker = position_columns if stage == 1 else decision_columns
+    size = AT_ONCE if stage == 1 else AT_ONCE // 28
+    return [
+        maker({name: np.ascontiguousarray(array[first : first + size]) for name, array in rows.items()}, threads)
+        for first in range(0, count_of(rows), size)
+    ]
+
+
+def stacked(parts: list[Columns]) -> Columns:
+    """Put columns behind one another."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -1,0 +1,86 @@
+"""Networks of Texas 42 on a card: the oracle, labels of worlds, steps by graphs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from rookery.arena.texas42_networks import HandsOracle, HandTokens
+from rookery.nets.configs import HandsConfig
+from rookery.nets.residual import build
+from rookery.search.texas42_batch import all_tokens, called, dealt, play_random_each
+from rookery.studies.texas42_decisions import DecisionSettings, NetworkLabeller, make_shard
+from rookery.studies.texas42_runs import Run, stage_of
+from rookery.studies.texas42_tables import load_tables
+from rookery.studies.texas42_training import Speed, Trainer
+from studies.texas42_samples import HANDS, settings_of, small_study
+
+pytestmark = pytest.mark.gpu
+
+CONFIG = HandsConfig(width=64, heads=4, layers=2, mlp=128)
+
+
+def some_states(count: int = 300) -> np.ndarray:
+    states, rng = dealt(np.arange(count)), np.random.default_rng(0)
+    called(states, rng.integers(10, size=count), rng.integers(4, size=count), np.full(count, 30, np.int8))
+    play_random_each(states, 0, np.arange(count), rng.integers(28, size=count))
+    return states
+
+
+def test_tokens_made_on_a_card_are_those_of_the_game():
+    states, maker = some_states(), HandTokens("cuda")
+    tokens = maker(torch.from_numpy(states["tiles"].copy()).cuda(), maker.public(states))
+    assert (tokens.cpu().numpy() == all_tokens(states)).all()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_oracle_on_a_card_agrees_with_one_on_a_processor(compiled):
+    network, states = build(CONFIG, 1), some_states()
+    here, there = HandsOracle(network, "cpu")(states), HandsOracle(network, "cuda", compiled=compiled)(states)
+    assert np.abs(here - there).mean() < 0.1
+    assert np.abs(here - there).max() < 1
+
+
+def test_labels_of_a_card_agree_with_those_of_a_processor():
+    network, states = build(CONFIG, 1), some_states(8)
+    states = dealt(np.arange(8))
+    called(states, np.arange(8), np.arange(8) % 4, np.full(8, 30, np.int8))
+    here, there = (
+        NetworkLabeller(HandsOracle(network, device)).begin(states, 200, np.arange(8))() for device in ("cpu", "cuda")
+    )
+    assert np.abs(here.mean - there.mean).max() < 0.5
+    assert np.abs(here.make - there.make).max() < 0.1
+
+
+def test_hands_are_played_through_on_a_card():
+    labeller = NetworkLabeller(HandsOracle(build(CONFIG, 1), "cuda"), threads=2)
+    rows = make_shard(DecisionSettings(worlds=50), np.arange(64), labeller)
+    assert rows["history"].shape == (64, 28)
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+@pytest.mark.parametrize("speed", [Speed(block=4), Speed(block=4, compile=True), Speed(graph=False)])
+def test_steps_on_a_card_are_those_of_a_processor(tmp_path, stage, speed):
+    study, read = small_study(tmp_path), []
+    for device, how in (("cpu", Speed()), ("cuda", speed)):
+        settings = settings_of(stage)
+        tables = load_tables(study, settings.kind, (), device)
+        trainer = Trainer(stage_of(build(settings.network, 1)), settings, tables.train, how)
+        trainer.train(11)  # blocks of four, and three steps that are too few for one
+        assert not trainer.note
+        read.append(trainer.read())
+        trainer.close()
+    assert read[1] == pytest.approx(read[0], rel=2e-2, abs=2e-2)
+
+
+def test_a_run_on_a_card_goes_on_in_half_precision(tmp_path):
+    study = small_study(tmp_path)
+    settings = settings_of(1, precision="bf16", steps=200, every=100)
+    tables = load_tables(study, "positions", (), "cuda")
+    run = Run(study, settings)
+    while not run.train(tables, Speed(block=4), until=0.0):
+        pass
+    assert run.complete
+    assert [line["step"] for line in run.progress.read()] == [100, 200]
+    assert settings.network == HANDS

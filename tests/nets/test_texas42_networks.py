@@ -1,0 +1,191 @@
+"""Stage 1 and Stage 2 of Texas 42: sizes, what they read, what they answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rookery.errors import BadInput
+from rookery.games.library import load
+from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig, read_config
+from rookery.nets.files import About, load_network, save_network
+from rookery.nets.residual import build
+from rookery.nets.texas42 import HANDS_VALUES, HANDS_WIDE, Hands, Transcript, slot_tokens
+from support import random_walk
+
+SMALL = HandsConfig(width=24, heads=2, layers=2, mlp=32)
+TINY = TranscriptConfig(width=16, heads=2, layers=2, mlp=32)
+
+
+def observed(kind: str, spec: str = "texas42:bid=30", seeds: range = range(4)) -> torch.Tensor:
+    """Return the observations of every position of some random hands."""
+    game = load(spec)
+    seen = [p.observe(kind) for seed in seeds for p, action in random_walk(game, seed) if action is not None]
+    return torch.from_numpy(np.stack(seen)).to(torch.int8)
+
+
+def slow_count(width: int, layers: int, mlp: int) -> int:
+    """Count the parameters of Stage 1 as described: embeddings side by side, a linear layer, an encoder."""
+    sizes = [width // (6 if feature in HANDS_WIDE else 12) for feature in range(12)]
+    embeddings = sum(count * size for count, size in zip(HANDS_VALUES, sizes, strict=True))
+    encoder = nn.TransformerEncoder(
+        nn.TransformerEncoderLayer(width, 4, mlp, batch_first=True), layers, enable_nested_tensor=False
+    )
+    heads = 2 * (width + 1)
+    return embeddings + sum(sizes) * width + width + heads + sum(p.numel() for p in encoder.parameters())
+
+
+@pytest.mark.parametrize(("name", "count"), [("73k", 73_073), ("817k", 816_904), ("3.3M", 3_256_865)])
+def test_stage_1_has_as_many_parameters_as_described(name, count):
+    config = HANDS[name]
+    assert build(config).weights == count == slow_count(config.width, config.layers, config.mlp)
+
+
+def test_stage_1_computes_what_an_encoder_of_pytorch_does():
+    network = build(SMALL, 3)
+    assert isinstance(network, Hands)
+    tokens = observed("all")
+    parts = []
+    for feature, table in enumerate(network.tables):
+        parts.append(table(tokens[..., feature].long()))
+    x = network.joined(torch.cat(parts, 2))
+    there = torch.cat((torch.ones(len(tokens), 1, dtype=torch.bool), tokens[:, 1:, 9] > 0), 1)
+    for ours in network.layers:
+        layer = nn.TransformerEncoderLayer(24, 2, 32, dropout=0.0, batch_first=True)
+        layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias = ours.attend_in.weight, ours.attend_in.bias
+        layer.self_attn.out_proj.weight, layer.self_attn.out_proj.bias = ours.attend_out.weight, ours.attend_out.bias
+        layer.linear1, layer.linear2 = ours.mlp_in, ours.mlp_out
+        layer.norm1, layer.norm2 = ours.norm1, ours.norm2
+        x = layer(x, src_key_padding_mask=~there)
+    found = network.judge(tokens)
+    for row, one in enumerate(tokens):
+        mine = [place for place in range(1, 29) if one[place, 6] == 1]
+        assert torch.allclose(found.slots[row], network.slot_head(x[row, mine]).squeeze(1), atol=1e-5)
+    assert torch.allclose(found.value, network.value_head(x[:, 0]).squeeze(1), atol=1e-5)
+
+
+@pytest.mark.parametrize("trick", range(4))
+def test_leaving_out_tokens_that_stand_for_nothing_is_masking_them(trick):
+    network, tokens = build(SMALL, 1), observed("all")
+    assert isinstance(network, Hands)
+    some = tokens[(tokens[:, 29:, 9] > 0).sum(1) == trick]
+    masked, cut = network.judge(some), network.judge(some, trick)
+    assert len(some) > 20
+    assert torch.allclose(masked.slots, cut.slots, atol=1e-5)
+    assert torch.allclose(masked.value, cut.value, atol=1e-5)
+
+
+def test_the_order_of_the_own_tiles_orders_the_answers_of_stage_1_and_changes_nothing_else():
+    network, tokens = build(SMALL, 2), observed("all")
+    assert isinstance(network, Hands)
+    order = torch.tensor([3, 0, 6, 1, 2, 5, 4])
+    shuffled = tokens.clone()
+    hands = shuffled[:, 1:29].view(-1, 4, 7, 12)
+    shuffled[:, 1:29] = hands[:, :, order].view(-1, 28, 12)
+    first, second = network.judge(tokens), network.judge(shuffled)
+    assert torch.allclose(first.slots[:, order], second.slots, atol=1e-5)
+    assert torch.allclose(first.value, second.value, atol=1e-5)
+
+
+@pytest.mark.parametrize("config", [SMALL, SMALL.model_copy(update={"norm_first": True}), TINY, HANDS["73k"]])
+def test_networks_of_texas42_come_back_from_files_as_they_were(config, tmp_path):
+    network = build(config, 5).eval()
+    save_network(tmp_path / "a.safetensors", network, About(game="texas42", observation="all"))
+    loaded = load_network(tmp_path / "a.safetensors")
+    assert loaded.config == config
+    seen = observed("all" if isinstance(config, HandsConfig) else "contract").flatten(1).float()
+    for one, other in zip(network(seen), loaded.network(seen), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_heads_must_divide_the_width():
+    with pytest.raises(BadInput, match="multiple of 5"):
+        read_config({"kind": "hands", "width": 64, "heads": 5})
+
+
+# ---- stage 2 -------------------------------------------------------------------------------------
+
+
+def test_slots_of_stage_2_are_those_of_the_initial_hand():
+    game, network = load("texas42"), build(TINY)
+    assert isinstance(network, Transcript)
+    for position, action in random_walk(game, 7):
+        if action is None:
+            break
+        tokens = torch.from_numpy(position.seen_by(position.mover).observe("contract"))[None]
+        found = slot_tokens(tokens, network.known)[0].long().tolist()
+        tiles = [int(tile) for tile in position.state["tiles"][position.mover]]
+        played = int(position.state["played"])
+        for tile, token in zip(tiles, found, strict=True):
+            high = max(h for h in range(7) if h * (h + 1) // 2 <= tile)
+            low = tile - high * (high + 1) // 2
+            count = {(5, 5): 2, (6, 4): 2, (5, 0): 1, (4, 1): 1, (3, 2): 1}.get((high, low), 0)
+            held = int(not played >> tile & 1)
+            assert token == [high, low, int(high == low), count, 0, held, int(position.state["declaration"]), 4]
+
+
+def test_what_stage_2_thinks_of_a_play_does_not_depend_on_later_ones():
+    network, tokens = build(TINY, 4), observed("contract", seeds=range(1))
+    assert isinstance(network, Transcript)
+    kept = {}
+    network.layers[-1].register_forward_hook(lambda module, given, out: kept.update(out=out))
+    network.expect(tokens[11:12])
+    before = kept["out"]
+    changed = tokens[11:12].clone()
+    last = int((changed[0, :36, 7] == 2).nonzero().max())
+    changed[0, last, :4] = torch.tensor([6, 6, 1, 0], dtype=torch.int8)
+    network.expect(changed)
+    assert torch.equal(before[0, :last], kept["out"][0, :last])
+    assert not torch.allclose(before[0, -7:], kept["out"][0, -7:])
+
+
+def test_tokens_that_stand_for_nothing_do_not_matter_to_stage_2():
+    network, tokens = build(TINY, 4), observed("contract", seeds=range(1))[5:6]
+    assert isinstance(network, Transcript)
+    changed = tokens.clone()
+    empty = [place for place in range(1, 36) if tokens[0, place, 7] == 0]
+    changed[0, empty, :7] = 1
+    for one, other in zip(network.expect(tokens), network.expect(changed), strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+
+
+@pytest.mark.parametrize("feature", [0, 1, 3, 5])
+def test_stage_2_reads_bid_declarer_and_points(feature):
+    network, tokens = build(TINY, 4), observed("contract", seeds=range(1))[5:6]
+    assert isinstance(network, Transcript)
+    changed = tokens.clone()
+    changed[0, 37, feature] += 1
+    assert not torch.allclose(network.expect(tokens).mean, network.expect(changed).mean)
+
+
+def test_the_sizes_of_stage_2_go_from_64x2_to_256x6():
+    weights = {name: build(config).weights for name, config in TRANSCRIPTS.items()}
+    assert list(weights) == ["64x2", "128x4", "256x6"]
+    assert all(weights[name] == weights_as_described(TRANSCRIPTS[name]) for name in weights)
+
+
+def weights_as_described(config: TranscriptConfig) -> int:
+    """Count a row for each value of each feature and each play, layers, and three answers."""
+    layer = nn.TransformerEncoderLayer(config.width, config.heads, config.mlp, batch_first=True)
+    rows = (7 + 7 + 2 + 3 + 4 + 2 + 10 + 5) + (43 + 8 + 2 + 2 + 43) + 28
+    return rows * config.width + config.layers * sum(p.numel() for p in layer.parameters()) + 3 * (config.width + 1)
+
+
+def test_networks_of_texas42_are_not_asked_by_searches_and_neither_grow_nor_become_onnx(tmp_path):
+    from rookery.arena.networks import network_for
+    from rookery.nets.export import onnx_bytes
+    from rookery.nets.growth import grow
+
+    game = load("texas42")
+    for config, kind, player in ((SMALL, "all", "eq:oracle"), (TINY, "contract", "stage2")):
+        network, path = build(config), tmp_path / f"{kind}.safetensors"
+        about = About(game="texas42", rules_version=1, observation=kind)
+        save_network(path, network, about)
+        with pytest.raises(BadInput, match=player):
+            network_for(str(path), game)
+        with pytest.raises(BadInput, match="does not grow"):
+            grow(network, config)
+        with pytest.raises(BadInput, match="ONNX"):
+            onnx_bytes(network, about)

@@ -1,0 +1,187 @@
+"""The Texas 42 study's judgements, matches, checks and report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from rookery.cli import app
+from rookery.errors import BadInput
+from rookery.search.texas42_batch import legal_slots
+from rookery.search.texas42_replay import replayed
+from rookery.studies.texas42_checks import all_checks, checks_of_data
+from rookery.studies.texas42_duels import play_duel, player_of
+from rookery.studies.texas42_evaluate import (
+    as_good,
+    choices_of,
+    drawn_decisions,
+    evaluate_trial,
+    judged,
+    logits_against_q,
+    make_trial,
+    random_choices,
+)
+from rookery.studies.texas42_files import OF_HAND, DataSet, write_shard
+from rookery.studies.texas42_report import read_measured, write_report
+from rookery.studies.texas42_runs import Run
+from rookery.studies.texas42_tables import load_tables
+from studies.texas42_samples import settings_of, small_study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = small_study(tmp_path_factory.mktemp("texas42"))
+    for stage in (1, 2):
+        settings = settings_of(stage, f"stage{stage}", steps=6, every=3)
+        Run(folder, settings).train(load_tables(folder, settings.kind))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def late_trial(study):
+    states = drawn_decisions(study, (), 60)
+    return make_trial(states[states["plays"] >= 14][:12], 12, seed=3)
+
+
+def test_decisions_are_unforced_of_deals_that_nobody_learns_from_and_spread_over_tricks(study):
+    states = drawn_decisions(study, (), 18)
+    assert (legal_slots(states).sum(1) > 1).all()
+    assert np.bincount(states["plays"] >> 2, minlength=7).tolist() == [3, 3, 3, 3, 3, 3, 0]
+    hands = {rows["hands"].tobytes() for rows in hands_of(study, "decisions-valid")}
+    assert {state["hands"].tobytes() for state in states} <= hands
+
+
+def hands_of(study, name):
+    for rows in DataSet(study / "data" / name).read():
+        for number in range(len(rows["seed"])):
+            yield {key: array[number] for key, array in rows.items()}
+
+
+def test_slots_not_surely_worse_than_the_best_count_as_good():
+    rng = np.random.default_rng(0)
+    q = rng.normal(0, 1, (1, 400, 7))
+    q[0, :, 1] = q[0, :, 0] - 0.02 + rng.normal(0, 1, 400)  # hardly worse, and nobody can tell
+    q[0, :, 2] = q[0, :, 0] - 0.5  # worse by the same in every world
+    q[0, :, 3:] -= 9
+    q[0, :, 6] += 50  # not legal
+    legal = np.array([[True] * 6 + [False]])
+    assert as_good(q, legal)[0].tolist() == [True, True, False, False, False, False, False]
+
+
+def test_the_reference_has_no_regret_and_chance_has(late_trial):
+    reference = choices_of(late_trial.chosen_by, late_trial.legal)
+    found = judged(late_trial, reference)
+    assert found["regret"]["mean"] == 0
+    assert found["of_ceiling"] == 1
+    chance = judged(late_trial, random_choices(late_trial))
+    assert chance["regret"]["mean"] > 0
+    by_hand = np.mean(
+        [
+            late_trial.scored_by[row, reference[row]] - late_trial.scored_by[row, slot]
+            for row, slot in enumerate(random_choices(late_trial))
+        ]
+    )
+    assert chance["regret"]["mean"] == pytest.approx(by_hand)
+    counted = [each["decisions"] for each in chance["by_trick"] if each]
+    assert sum(counted) == chance["decisions"] == len(late_trial.states)
+
+
+def test_everybody_there_is_gets_judged(study, late_trial):
+    found = evaluate_trial(study, late_trial, few=(1, 100), device="cpu")
+    names = ["random", "exact E[Q], 12 worlds", "exact E[Q], 1 worlds", "E[Q] of stage1, 12 worlds", "stage2"]
+    assert list(found) == names
+
+
+def test_choices_by_logits_are_compared_with_those_by_q(study):
+    rows = next(DataSet(study / "data" / "decisions-valid").read())
+    assert logits_against_q(rows)["same_choice"]["mean"] == 1  # these logits are Q less 3
+    other = rows | {"logits": -rows["logits"]}
+    found = logits_against_q(other)
+    states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
+    gaps = [
+        mean[legal].max() - mean[legal].min()
+        for mean, legal in zip(rows["mean"].reshape(-1, 7) / 512, legal_slots(states), strict=True)
+        if legal.sum() > 1
+    ]
+    assert found["regret"]["mean"] == pytest.approx(np.mean(gaps))
+    assert logits_against_q(rows | {"logits": 0 * rows["logits"]}) is None
+
+
+# ---- matches -------------------------------------------------------------------------------------
+
+
+def test_equal_players_are_equal_and_changing_sides_changes_the_sign(study):
+    lowest = lambda states, seeds: legal_slots(states).argmax(1)  # noqa: E731
+    highest = lambda states, seeds: 6 - legal_slots(states)[:, ::-1].argmax(1)  # noqa: E731
+    assert not play_duel(lowest, lowest, 20).points.any()
+    one, other = play_duel(lowest, highest, 20), play_duel(highest, lowest, 20)
+    assert (one.points == -other.points).all()
+    assert (one.made == other.made[:, ::-1]).all()
+    facts = one.facts()
+    assert facts["deals"] == 20
+    assert facts["points_a_hand"]["mean"] == pytest.approx(one.points.mean() / 2)
+
+
+def test_rules_of_thumb_beat_chance(study):
+    plain, chance = (player_of(text, study) for text in ("heuristic", "random"))
+    assert play_duel(plain, chance, 60).points.mean() > 0
+
+
+@pytest.mark.parametrize("text", ["random", "heuristic", "exact:1", "exact:1:make", "stage2", "stage2:make"])
+def test_every_kind_of_player_plays_legal_tiles(study, text):
+    states = drawn_decisions(study, (), 60)
+    states = states[states["plays"] >= 14]
+    slots = player_of(text, study, "cpu")(states, np.arange(len(states)))
+    assert legal_slots(states)[np.arange(len(states)), slots].all()
+
+
+def test_a_player_that_is_not_there_is_refused(study):
+    for text in ("nobody", "exact:few", "exact:3:points"):
+        with pytest.raises(BadInput, match="player"):
+            player_of(text, study)
+
+
+# ---- checks and report ---------------------------------------------------------------------------
+
+
+def test_checks_hold_for_sound_data_and_fail_for_others(study, tmp_path):
+    held = [check for check in all_checks(study) if not check.name.startswith("stage")]
+    assert len(held) == 8
+    assert all(check.holds for check in held)
+    rows = next(DataSet(study / "data" / "decisions-valid").read())
+    broken = rows | {"mean": -rows["mean"], "seed": rows["seed"] + 100, "logits": rows["logits"] * 100}
+    data = DataSet(tmp_path)
+    data.begin("decisions", 1, {"part": "valid", "explore": 0.05})
+    write_shard(data.shard(0), "decisions", broken, {})
+    assert [check.holds for check in checks_of_data(data)] == [False, False, True, False]
+
+
+def test_the_report_names_what_is_missing_and_shows_the_rest(study):
+    text = write_report(study).read_text()
+    assert "nothing is measured" in text
+    assert "| stage2 |" in text
+    runner = CliRunner()
+    asked = [
+        "study",
+        "texas42",
+        "evaluate",
+        "--folder",
+        str(study),
+        "--decisions",
+        "6",
+        "--worlds",
+        "2",
+        "--deals",
+        "3",
+    ]
+    result = runner.invoke(app, [*asked, "--duels", "random/heuristic", "--device", "cpu", "--threads", "1"])
+    assert result.exit_code == 0, result.output
+    assert set(read_measured(study)) == {"trial", "claim", "duels"}
+    result = runner.invoke(app, ["study", "texas42", "report", "--folder", str(study)])
+    assert result.exit_code == 0, result.output
+    text = (study / "report.md").read_text()
+    assert "not complete" not in text
+    for heading in ("Choices, by exact values", "Do logits work like Q?", "Matches on mirrored deals", "Checks"):
+        assert f"## {heading}" in text
+    assert "<table>" in (study / "report.html").read_text()

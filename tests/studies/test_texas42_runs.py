@@ -1,0 +1,176 @@
+"""Runs of the Texas 42 study: tables, steps, stopping and going on."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from rookery.errors import BadInput
+from rookery.nets.files import load_network
+from rookery.nets.texas42 import Hands, Transcript
+from rookery.search.texas42_replay import positions, replayed
+from rookery.studies import texas42_runs
+from rookery.studies.texas42_files import OF_HAND, OF_POSITION, DataSet
+from rookery.studies.texas42_plan import preset_of, sized
+from rookery.studies.texas42_runs import Run
+from rookery.studies.texas42_tables import decision_columns, load_tables, position_columns
+from studies.texas42_samples import late_rows, settings_of, small_study
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return small_study(tmp_path_factory.mktemp("texas42"))
+
+
+def tables_of(study, stage, **changes):
+    settings = settings_of(stage, **changes)
+    return load_tables(study, settings.kind, settings.data, "cpu", settings.rows, settings.valid_rows)
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+def test_q_of_a_table_is_from_the_movers_side():
+    rows = late_rows(np.arange(40))
+    states, columns = positions(*(rows[name] for name in OF_POSITION)), position_columns(rows)
+    for state, q, labels, legal in zip(states, rows["q"], columns["q"], columns["legal"], strict=True):
+        sign = 1 if state["texas42_mover"] in (0, 2) else -1
+        assert [sign * value if value != -128 else 0 for value in q.tolist()] == labels.tolist()
+        assert legal.tolist() == [value != -128 for value in q.tolist()]
+
+
+def test_deals_that_validate_or_test_are_not_learned_from(study):
+    rows = next(DataSet(study / "data" / "positions-late").read())
+    tables = tables_of(study, 1)
+    assert len(tables.train) == (rows["seed"] % 1000 < 900).sum() == 40
+    assert {name: len(table) for name, table in tables.valid.items()} == {"positions-late": 50}
+    hands = tables_of(study, 2)
+    assert len(hands.train) == 28 * 8
+    assert {name: len(table) for name, table in hands.valid.items()} == {"decisions-valid": 28 * 3}
+
+
+def test_rows_limit_what_is_learned_from(study):
+    assert len(tables_of(study, 2, rows=3).train) == 28 * 3
+    assert len(tables_of(study, 1, rows=7).train) == 7
+
+
+def test_decisions_of_a_table_are_those_before_each_play(study):
+    rows = next(DataSet(study / "data" / "decisions-valid").read())
+    columns, states = decision_columns(rows), replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
+    assert (columns["trick"] == np.tile(np.arange(28) // 4, 4)).all()
+    for state, legal, mean in zip(states, columns["legal"], columns["mean"], strict=True):
+        mine = state["tiles"][state["texas42_mover"]]
+        assert all(not int(state["played"]) >> int(tile) & 1 for tile in mine[legal])
+        assert not mean[~legal].any()
+
+
+# ---- runs ----------------------------------------------------------------------------------------
+
+
+def files_of(run):
+    return run.network_file.read_bytes(), [line | {"seconds": 0} for line in run.progress.read()]
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_a_run_that_is_stopped_again_and_again_ends_as_one_that_is_not(study, stage, monkeypatch):
+    tables = tables_of(study, stage)
+    whole, parted = (
+        Run(study, settings_of(stage, f"{name}-{stage}", steps=5, every=2)) for name in ("whole", "parted")
+    )
+    assert whole.train(tables)
+    monkeypatch.setattr(texas42_runs, "PIECE", 1 << 16)
+    pieces = 0
+    while not parted.train(tables, until=0.0):
+        pieces += 1
+        assert len(list(parted.folder.glob("state-*.bin"))) > 1
+    assert pieces == 4
+    first, second = files_of(whole), files_of(parted)
+    assert second[1] == first[1]
+    one, other = (load_network(run.network_file).network for run in (whole, parted))
+    assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+    assert isinstance(one, Hands if stage == 1 else Transcript)
+    assert not list(parted.folder.glob("state*"))
+    assert parted.train(tables)  # nothing is left to do
+
+
+def test_a_run_learns(study):
+    run = Run(study, settings_of(1, "learns", steps=80, every=40, learning_rate=3e-3))
+    run.train(tables_of(study, 1))
+    first, last = run.progress.read()
+    assert last["train"]["loss"] < 0.7 * first["train"]["loss"]
+    assert set(last["valid"]) == {"positions-late"}
+    figures = last["valid"]["positions-late"]
+    assert figures["all"]["count"] == figures["unforced"]["count"] + figures["forced"]["count"] == 50
+    assert figures["forced"]["gap"] == 0
+    facts = json.loads(run.facts_file.read_bytes())
+    assert facts["parameters"] == sum(p.numel() for p in load_network(run.network_file).network.parameters())
+    assert list(facts["checksums"]) == ["positions-late/00000"]
+
+
+@pytest.mark.parametrize("answers", ["q", "logits"])
+def test_stage_2_learns_either_kind_of_labels(study, answers):
+    network = settings_of(2).network.model_copy(update={"answers": answers})
+    run = Run(study, settings_of(2, f"labels-{answers}", steps=60, every=30, learning_rate=3e-3, network=network))
+    run.train(tables_of(study, 2))
+    first, last = run.progress.read()
+    assert last["train"]["loss"] < first["train"]["loss"]
+
+
+def test_a_run_is_not_gone_on_with_under_other_settings(study):
+    run = Run(study, settings_of(1, "other"))
+    assert not run.train(tables_of(study, 1), until=0.0)
+    with pytest.raises(BadInput, match=r"learning_rate 0\.001, not 0\.01"):
+        Run(study, settings_of(1, "other", learning_rate=0.01)).train(tables_of(study, 1))
+    with pytest.raises(BadInput, match="less than a batch"):
+        Run(study, settings_of(1, "large", batch=1000)).train(tables_of(study, 1))
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("damage", ["flip", "gone", "json"])
+def test_a_damaged_state_is_refused(study, damage):
+    run = Run(study, settings_of(1, f"damaged-{damage}"))
+    run.train(tables_of(study, 1), until=0.0)
+    piece = next(run.folder.glob("state-*.bin"))
+    if damage == "flip":
+        content = piece.read_bytes()
+        piece.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    elif damage == "gone":
+        piece.unlink()
+    else:
+        (run.folder / "state.json").write_text("{")
+    with pytest.raises(BadInput, match=r"state\.json cannot be read"):
+        run.train(tables_of(study, 1))
+
+
+# ---- the plan ------------------------------------------------------------------------------------
+
+
+def test_the_learning_rate_rises_and_falls_to_nothing():
+    settings = settings_of(1, steps=100, warmup=10)
+    rates = [settings.rate(step) for step in range(100)]
+    assert rates[0] == pytest.approx(1e-4)
+    assert max(rates) == pytest.approx(1e-3, rel=0.03)
+    assert rates.index(max(rates)) in (9, 10)
+    assert rates[-1] < 1e-6
+
+
+@pytest.mark.parametrize("name", ["quick", "full"])
+def test_presets_train_on_data_that_they_make_from_runs_that_they_train(name):
+    plan = preset_of(name)
+    runs = [run.name for run in (*plan.stage1, *plan.stage2)]
+    assert len(set(runs)) == len(runs)
+    positions, hands = ({each.name for each in made} for made in (plan.positions, plan.decisions))
+    assert all(set(run.data) <= positions for run in plan.stage1)
+    assert all(set(run.data) <= hands for run in plan.stage2)
+    first = {run.name: run.network.answers for run in plan.stage1}
+    for each in plan.decisions:
+        assert each.oracle == "exact" or first[each.oracle] == "q"
+        assert not each.second or first[each.second] == "policy"
+
+
+def test_a_size_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(BadInput, match="64x2, 128x4, 256x6"):
+        sized(2, "817k")

@@ -1,0 +1,91 @@
+"""The commands of the Texas 42 study, from positions to a player."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from rookery.arena.players import make_player
+from rookery.cli import app
+from rookery.errors import BadInput
+from rookery.games.library import load
+from rookery.studies import texas42_plan
+from rookery.studies.texas42_files import DataSet
+from rookery.studies.texas42_plan import quick
+
+
+def asked(*words: object) -> str:
+    """Give a command of the study; return what it says."""
+    result = CliRunner().invoke(app, ["study", "texas42", *map(str, words)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def tiny() -> texas42_plan.Preset:
+    """Return the quick preset with next to nothing in it."""
+    plan = quick()
+    short = {"steps": 4, "every": 2, "batch": 8, "valid_rows": 30}
+    return replace(
+        plan,
+        positions=tuple(replace(each, deals=2, per_deal=4, per_shard=2) for each in plan.positions),
+        stage1=tuple(replace(run, **short) for run in plan.stage1),
+        decisions=tuple(replace(each, games=2, worlds=2, per_shard=1) for each in plan.decisions),
+        stage2=tuple(replace(run, **short) for run in plan.stage2),
+        trial=(6, 2),
+        duels=("heuristic/random", "stage2-quick/random"),
+        deals=2,
+    )
+
+
+@pytest.mark.slow
+def test_a_preset_makes_everything_once_and_goes_on_where_time_was_up(tmp_path, monkeypatch):
+    monkeypatch.setitem(texas42_plan.PRESETS, "quick", tiny)
+    words = ("--preset", "quick", "--folder", tmp_path, "--device", "cpu", "--threads", 1)
+    for _ in range(40):
+        if "stopped" not in asked(*words, "--seconds", 0):
+            break
+    names = ["stage1-policy-quick", "stage1-quick", "stage2-logits-quick", "stage2-quick"]
+    assert sorted(path.parent.name for path in tmp_path.glob("runs/*/network.safetensors")) == names
+    assert "## Matches on mirrored deals" in (tmp_path / "report.md").read_text()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*/*.[ns]*") if path.name != "plan.json"}
+    assert "found from the same networks" in asked(*words)
+    assert all(path.stat().st_mtime_ns == time for path, time in before.items())
+    game = load("texas42:bid=30")
+    for text in (
+        "stage2:{}/runs/stage2-quick/network.safetensors",
+        "eq:worlds=2,oracle={}/runs/stage1-quick/network.safetensors",
+    ):
+        assert make_player(text.format(tmp_path), game)
+
+
+@pytest.mark.slow
+def test_data_of_a_network_are_made_by_the_command(tmp_path):
+    asked("data", "--kind", "positions", "--source", "random", "--games", 3, "--per-deal", 6, "--folder", tmp_path)
+    train = ("--steps", 2, "--batch", 8, "--folder", tmp_path, "--device", "cpu")
+    asked("train-stage1", "--size", "73k", "--name", "one", *train)
+    network = tmp_path / "runs" / "one" / "network.safetensors"
+    words = ("data", "--games", 3, "--worlds", 4, "--oracle", network, "--per-shard", 2, "--folder", tmp_path)
+    asked(*words, "--device", "cpu")
+    data = DataSet(tmp_path / "data" / "decisions-network-4-train")
+    assert [len(rows["seed"]) for rows in data.read()] == [2, 1]
+    asked("train-stage2", "--size", "64x2", "--name", "two", *train)
+    assert (tmp_path / "runs" / "two" / "network.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("data", "--kind", "games"), "--kind"),
+        (("data", "--oracle", "nothing.safetensors"), "is not there"),
+        (("data", "--second", "some.safetensors"), "is not there"),
+        (("train-stage1", "--size", "9k"), "73k, 817k, 3.3M"),
+        (("train-stage1", "--data", "none"), "there are no data 'none'"),
+        (("train-stage2",), "there are no decisions"),
+        (("--preset", "huge"), "quick, full"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_reason(tmp_path, words, complaint):
+    with pytest.raises(BadInput, match=complaint):
+        asked(*words, "--folder", tmp_path)
