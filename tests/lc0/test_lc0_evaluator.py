@@ -262,6 +262,16 @@ def test_a_picture_has_an_arrow_for_each_likely_move(tmp_path):
     assert len(men) == 32
 
 
+def test_a_drawn_position_is_drawn_with_its_arrows_and_castling_goes_to_the_rook(tmp_path):
+    network = lc0.load(stored(tmp_path, "attention, map")[0])
+    for fen in ("8/8/4k3/8/8/8/8/K7 w - - 0 1", "4k3/8/8/8/8/8/8/4K2R w K - 0 1"):
+        position = chess_game().position(fen)
+        found = network.evaluate([position])[0]
+        assert board_svg(position, found).count("<polygon") == min(
+            8, sum(move.p >= 0.01 for move in found.moves.values())
+        )
+
+
 def test_evaluations_can_be_written_as_json(tmp_path):
     from dataclasses import asdict
 

@@ -23,10 +23,9 @@ def board_svg(position: Position, found: Evaluation) -> str:
     men = men_on_board(state["boards"][int(state["plies"]) & 7].tolist(), mover)
     parts = [square_svg(square) for square in range(64)]
     parts += [man_svg(square, man) for square, man in enumerate(men) if man != "."]
-    actions = {position.move_text(int(action)): int(action) for action in position.legal()}
     for text, move in list(found.moves.items())[:SHOWN]:
-        if move.p >= LEAST_SHARE and text in actions:
-            source, target, _ = squares_of(actions[text], mover)
+        if move.p >= LEAST_SHARE:
+            source, target, _ = squares_of(position.action(text), mover)
             parts.append(arrow_svg(source, target, move.p, f"{text} {move.p:.1%}"))
     size = 8 * SIDE
     title = f"W {found.wdl[0]:.1%}  D {found.wdl[1]:.1%}  L {found.wdl[2]:.1%}  Q {found.q:+.3f}"

@@ -68,7 +68,7 @@ class Lc0Network(nn.Module):
 
     def heads(self, planes: Tensor, tap: Tap = SILENT) -> Answers:
         """Judge N positions by their planes, [N, 112, 8, 8] or flat."""
-        x = tap("body", self.body(planes.view(len(planes), 112, 8, 8), tap))
+        x = tap("body", self.body(planes.reshape(len(planes), 112, 8, 8), tap))
         policy = tap("policy.logits", self.policy_heads[self.policy_head](x, self.shared_pair(), tap))
         raw = self.value_heads[self.value_head](x, tap)
         chances, value = judged(raw.float())
