@@ -10,7 +10,7 @@ from support import ROOT
 
 PACKAGE = ROOT / "src" / "rookery"
 ROOMS = [
-    "errors", "writing", "games", "search", "nets", "arena", "learn", "probes", "studies", "engines", "web",
+    "errors", "writing", "games", "search", "nets", "lc0", "arena", "learn", "probes", "studies", "engines", "web",
     "benchmarks", "doctor", "terminal", "cli", "__main__",
 ]  # fmt: skip
 KERNEL_ROOMS = {"games", "search"}

@@ -17,6 +17,7 @@ from rookery.cli import (
     engine,
     games,
     grow,
+    lc0,
     players,
     runs,
     solve,
@@ -32,7 +33,7 @@ from rookery.cli.shared import app
 from rookery.errors import BadInput
 
 __all__ = [
-    "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "main", "players", "runs", "solve",
+    "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "lc0", "main", "players", "runs", "solve",
     "study", "study_domineering", "study_domineering_report", "study_domineering_train", "study_texas42", "train",
     "zoo",
 ]  # fmt: skip

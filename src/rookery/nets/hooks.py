@@ -55,11 +55,16 @@ def chosen_names(config: TransformerConfig, wanted: Iterable[str] | None) -> lis
     names = activation_names(config)
     if wanted is None:
         return [name for name in names if not name.endswith(PATTERN)]
+    return picked_names(names, wanted, told(config))
+
+
+def picked_names(names: list[str], wanted: Iterable[str], listed: list[str]) -> list[str]:
+    """List those of the names that are wanted, with * for anything between dots; an error names those listed."""
     found: set[str] = set()
     for text in [wanted] if isinstance(wanted, str) else wanted:
         fitting = {name for name in names if fits(name, text)}
         if not fitting:
-            raise BadInput(f"there is no activation {text!r}; there are {', '.join(told(config))}")
+            raise BadInput(f"there is no activation {text!r}; there are {', '.join(listed)}")
         found |= fitting
     return [name for name in names if name in found]
 

@@ -1,0 +1,276 @@
+"""A network of Lc0's that judges chess positions.
+
+    network = load("network.pb.gz", device="cpu")
+    network.evaluate(["startpos", {"fen": "startpos", "moves": ["e2e4"]}])
+    network.judge(states)                      # arrays, for programs
+
+What a network sees of a position is its planes, so answers are remembered by these: positions that differ only in what
+is not shown get the same answer. `clear` forgets them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from rookery.errors import BadInput
+from rookery.games.chess_lc0_input import FILLS, PLANES, fill_planes, moves_of, pairs_of, planes_of
+from rookery.games.position import Position
+from rookery.lc0.positions import Given, chess_game, position_of
+from rookery.nets.lc0.network import Lc0Network
+from rookery.nets.lc0.stored import load_network
+
+PRECISIONS = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+DEVICES = ("cpu", "cuda", "mps")
+REMEMBERED = 10_000
+"""positions; each takes 8 kB"""
+
+
+@dataclass(frozen=True)
+class MoveEvaluation:
+    """What a network says of a move."""
+
+    index: int
+    """among the 1858, after the turn of a canonical board"""
+    logit: float
+    p: float
+    """share of the move among the legal ones"""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a network says of a position, for the player to move."""
+
+    q: float
+    """chance to win minus chance to lose, in [-1, 1]"""
+    d: float
+    """chance of a draw; 0 if the network tells none"""
+    m: float
+    """plies to the end of the game; 0 if the network tells none"""
+    wdl: tuple[float, float, float]
+    """chances to win, draw and lose"""
+    moves: dict[str, MoveEvaluation]
+    """legal moves in UCI, the likeliest first"""
+
+
+class Judged(NamedTuple):
+    """What a network says of N positions. Rows of moves are filled up to the number of legal ones."""
+
+    chances: np.ndarray
+    """[N, 3] to win, draw and lose"""
+    q: np.ndarray
+    """[N]"""
+    moves_left: np.ndarray
+    """[N]"""
+    actions: np.ndarray
+    """[N, most] legal moves"""
+    indices: np.ndarray
+    """[N, most] where each stands in the policy"""
+    logits: np.ndarray
+    """[N, most]"""
+    counts: np.ndarray
+    """[N] how many legal moves there are"""
+
+
+class Answers:
+    """The latest answers of a network, by what it saw."""
+
+    def __init__(self, most: int):
+        self.most = most
+        self.kept: OrderedDict[bytes, np.ndarray] = OrderedDict()
+
+    def find(self, key: bytes) -> np.ndarray | None:
+        """Return an answer, which is then the latest."""
+        found = self.kept.get(key)
+        if found is not None:
+            self.kept.move_to_end(key)
+        return found
+
+    def keep(self, key: bytes, answer: np.ndarray) -> None:
+        """Remember an answer; the oldest one is forgotten where there are too many."""
+        if self.most > 0:
+            self.kept[key] = answer
+            if len(self.kept) > self.most:
+                self.kept.popitem(last=False)
+
+
+class Evaluator:
+    """A network with all that is needed to ask it about positions."""
+
+    def __init__(
+        self, network: Lc0Network, device: str = "cpu", precision: str = "f32", fill: str = "fen_only",
+        batch: int = 64, remembered: int = REMEMBERED,
+    ):  # fmt: skip
+        """Put a network on a device.
+
+        precision   f32, bf16 or f16; f32 is exact
+        fill        what stands for boards before the first known one: fen_only as in play, no as in training, always
+        batch       positions the network judges at once
+        remembered  answers that are kept; 0 for none
+        """
+        if precision not in PRECISIONS:
+            raise BadInput(f"precision {precision!r} should be one of {', '.join(PRECISIONS)}")
+        self.dtype = PRECISIONS[precision]
+        self.device = checked_device(device)
+        self.network = network.to(self.device, self.dtype).eval()
+        self.fill = fill_number(fill)
+        self.batch = batch
+        self.remembered = Answers(remembered)
+        self.game = chess_game()
+        self.planes = np.empty((batch, PLANES, 64), np.float32)  # filled again and again: fresh memory is slow
+
+    @property
+    def format(self) -> int:
+        """The number of the input format."""
+        return int(self.network.config.input)
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        self.remembered.kept.clear()
+
+    def choose_heads(self, policy: str | None = None, value: str | None = None) -> None:
+        """Let other heads answer, of a network with several."""
+        self.network.choose_heads(policy, value)
+        self.clear()
+
+    def evaluate(self, positions: Iterable[Given], temperature: float = 1.0) -> list[Evaluation]:
+        """Judge positions; `temperature` divides the logits before they become shares (Lc0 plays with 1.359)."""
+        if not temperature > 0:
+            raise BadInput(f"temperature should be above 0, not {temperature}")
+        if isinstance(positions, str | dict | Position):
+            positions = [positions]
+        read = [position_of(given, self.game) for given in positions]
+        if not read:
+            return []
+        found = self.judge(np.concatenate([position.states for position in read]))
+        return [self.told(position, found, row, temperature) for row, position in enumerate(read)]
+
+    def told(self, position: Position, found: Judged, row: int, temperature: float) -> Evaluation:
+        """Return what was found of one position by the names of its moves."""
+        count = int(found.counts[row])
+        logits = found.logits[row, :count]
+        shares = softmax(logits.astype(np.float64) / temperature)
+        moves = {}
+        for k in np.argsort(-shares, kind="stable"):
+            text = position.move_text(int(found.actions[row, k]))
+            moves[text] = MoveEvaluation(int(found.indices[row, k]), float(logits[k]), float(shares[k]))
+        win, draw, lose = (float(chance) for chance in found.chances[row])
+        return Evaluation(float(found.q[row]), draw, float(found.moves_left[row]), (win, draw, lose), moves)
+
+    def judge(self, states: np.ndarray) -> Judged:
+        """Judge N states of chess, all of one game's options."""
+        masks, values, turns = pairs_of(states, self.format, self.fill)
+        actions, indices, counts = moves_of(states, turns, self.game.most_legal)
+        rows = self.answers(masks, values)
+        logits = np.zeros(indices.shape, np.float32)
+        for i, count in enumerate(counts):
+            logits[i, :count] = rows[i, indices[i, :count]]
+        return Judged(rows[:, -5:-2], rows[:, -2], rows[:, -1], actions, indices, logits, counts)
+
+    def answers(self, masks: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return what the network says of N positions [N, 1858 + 5]: logits, chances, q and the moves left."""
+        keys = [view_key(masks[i], values[i]) for i in range(len(masks))]
+        rows: dict[bytes, np.ndarray] = {}
+        asked: list[int] = []
+        for i, key in enumerate(keys):
+            if key in rows:
+                continue
+            known = self.remembered.find(key)
+            rows[key] = np.empty(0) if known is None else known
+            if known is None:
+                asked.append(i)
+        for first in range(0, len(asked), self.batch):
+            part = asked[first : first + self.batch]
+            for i, answer in zip(part, self.run(masks[part], values[part]), strict=True):
+                rows[keys[i]] = answer
+                self.remembered.keep(keys[i], answer.copy())  # a row alone would hold on to its whole batch
+        return np.stack([rows[key] for key in keys]) if keys else np.empty((0, 1863), np.float32)
+
+    def input(self, masks: np.ndarray, values: np.ndarray) -> torch.Tensor:
+        """Return the planes of a batch where the network reads them."""
+        if self.device.type != "cpu":
+            return planes_on(self.device, masks, values).to(self.dtype)
+        planes = self.planes[: len(masks)]
+        fill_planes(masks, values, planes)
+        return torch.from_numpy(planes).to(self.dtype).view(-1, PLANES, 8, 8)
+
+    def run(self, masks: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Let the network judge a batch."""
+        with torch.inference_mode():
+            found = self.network.heads(self.input(masks, values))
+            columns = (found.policy.float(), found.chances, found.value[:, None], found.moves_left[:, None])
+            answers: np.ndarray = torch.cat(columns, 1).cpu().numpy()
+        return answers
+
+
+def planes_on(device: torch.device, masks: np.ndarray, values: np.ndarray) -> torch.Tensor:
+    """Make planes [N, 112, 8, 8] on a device from masks and values [N, 112], which are a twentieth of their size."""
+    words = torch.from_numpy(masks.view(np.int64)).to(device)
+    bits = words[:, :, None] >> torch.arange(64, device=device) & 1
+    return (bits * torch.from_numpy(values).to(device)[:, :, None]).view(-1, PLANES, 8, 8)
+
+
+def view_key(masks: np.ndarray, values: np.ndarray) -> bytes:
+    """Hash what a network sees of a position."""
+    return hashlib.blake2b(masks.tobytes() + values[109].tobytes(), digest_size=16).digest()
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    """Return shares that sum to 1; none for none."""
+    if not len(x):
+        return x
+    shares: np.ndarray = np.exp(x - x.max())
+    shares /= shares.sum()
+    return shares
+
+
+def fill_number(fill: str) -> int:
+    """Read what stands for boards before the first known one."""
+    if fill not in FILLS:
+        raise BadInput(f"fill {fill!r} should be one of {', '.join(FILLS)}")
+    return FILLS.index(fill)
+
+
+def checked_device(name: str) -> torch.device:
+    """Return a device that is there."""
+    if name not in DEVICES:
+        raise BadInput(f"device {name!r} should be one of {', '.join(DEVICES)}")
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not there[name]:
+        raise BadInput(f"there is no {name} device here; give --device cpu")
+    return torch.device(name)
+
+
+def load(
+    path: str | Path, device: str = "cpu", precision: str = "f32", policy_head: str | None = None,
+    value_head: str | None = None, fill: str = "fen_only", batch: int = 64, remembered: int = REMEMBERED,
+) -> Evaluator:  # fmt: skip
+    """Read a network from a weight file (.pb.gz or .pb) and put it on a device."""
+    checked_device(device)
+    network = load_network(path)
+    network.choose_heads(policy_head, value_head)
+    return Evaluator(network, device, precision, fill, batch, remembered)
+
+
+def shown_planes(position: Position, form: int, fill: int) -> tuple[np.ndarray, int]:
+    """Return the planes of one position [112, 8, 8], and how its board was turned."""
+    planes, turns = planes_of(position.states, form, fill)
+    return planes[0], int(turns[0])
+
+
+def policy_indices(positions: Sequence[Position], form: int) -> list[dict[str, int]]:
+    """Return the policy index of each legal move of positions, by UCI."""
+    found = []
+    for position in positions:
+        _, _, turns = pairs_of(position.states, form, 0)
+        actions, indices, counts = moves_of(position.states, turns, position.game.most_legal)
+        pairs = zip(actions[0, : counts[0]], indices[0, : counts[0]], strict=True)
+        found.append({position.move_text(int(action)): int(index) for action, index in pairs})
+    return found

@@ -1,0 +1,1 @@
+"""Networks of Leela Chess Zero: their files, and the same arithmetic in PyTorch."""
