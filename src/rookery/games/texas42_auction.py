@@ -10,6 +10,8 @@ A bid is a number; 0 stands for a seat that has not spoken:
     1         pass
     2..13     30..41 points
     14..20    1..7 marks
+    21, 22    splash for 2 or 3 marks, if the house plays it (`texas42_house`)
+    23..28    plunge for 2..7 marks
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from numba import njit
 
 from rookery.errors import BadInput
 from rookery.games.rules import State
-from rookery.games.texas42_tiles import DOUBLES_SUIT, NOT_NAMED, SEATS
+from rookery.games.texas42_house import FIRST_SPLASH, JUMP_TEXTS, LAST_JUMP, jump_marks, may_jump, may_name_house
+from rookery.games.texas42_tiles import DOUBLES_SUIT, NELLO, NOT_NAMED, SEATS, SEVENS, SEVENS_FREE
 
 SILENT, PASS, ONE_MARK = 0, 1, 14
 AUCTIONS = ("none", "redeal", "forced")  # whether there is one, and what happens if all pass
@@ -31,15 +34,17 @@ LAST_BID = ONE_MARK + MOST_MARKS - 1
 PLAYING, BIDDING, NAMING, DONE = 0, 1, 2, 3  # phases of a hand
 LEAST_POINTS, ALL_POINTS = 30, 42
 
-BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in range(1, MOST_MARKS + 1)))
+BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in range(1, MOST_MARKS + 1)), *JUMP_TEXTS)
 
 
 @njit(cache=True, nogil=True)
 def may_bid(state: State, bid: int) -> bool:
     """Tell whether the mover may make a bid."""
-    high = state.high_bid
+    high = rung(state.high_bid)
     if bid == PASS:
         return bool(state.auction != FORCED or state.spoken < SEATS - 1 or high != SILENT)
+    if bid > LAST_BID:
+        return may_jump(state, bid, marks_of(high) if high >= ONE_MARK else 0)
     if bid < ONE_MARK:
         return bool(bid > high)
     if bid - ONE_MARK >= state.mark_limit:
@@ -60,23 +65,32 @@ def make_bid(state: State, bid: int) -> None:
         state.declarer = seat
     state.texas42_mover = (seat + 1) & 3
     if state.spoken == SEATS:
-        state.texas42_mover = state.declarer
+        state.texas42_mover = state.declarer if state.high_bid <= LAST_BID else (state.declarer + 2) & 3
         state.phase = NAMING if state.high_bid != SILENT else DONE
 
 
 @njit(cache=True, nogil=True)
-def may_name(declaration: int) -> bool:
-    """Tell whether the highest bidder may name a declaration."""
-    return 0 <= declaration < NOT_NAMED and declaration != DOUBLES_SUIT
+def may_name(state: State, declaration: int) -> bool:
+    """Tell whether a declaration may be named once the bidding is over."""
+    if declaration < NOT_NAMED:
+        return declaration >= 0 and declaration != DOUBLES_SUIT
+    if declaration == NOT_NAMED or declaration > SEVENS_FREE or not ONE_MARK <= state.high_bid <= LAST_BID:
+        return False
+    return may_name_house(state, declaration, marks_of(state.high_bid))
 
 
 @njit(cache=True, nogil=True)
 def name_declaration(state: State, declaration: int) -> None:
-    """Let the declarer name a declaration and begin the play."""
+    """Let the mover, the declarer or after splash and plunge its partner, name a declaration and begin the play."""
     state.declaration = declaration
-    state.leaders[0] = state.declarer
-    state.texas42_mover = state.declarer
+    state.leaders[0] = state.texas42_mover
     state.phase = PLAYING
+
+
+@njit(cache=True, nogil=True)
+def rung(bid: int) -> int:
+    """Return the bid of points or marks that is as high as a bid."""
+    return ONE_MARK + jump_marks(bid) - 1 if bid > LAST_BID else bid
 
 
 @njit(cache=True, nogil=True)
@@ -88,26 +102,42 @@ def points_needed(bid: int) -> int:
 @njit(cache=True, nogil=True)
 def marks_of(bid: int) -> int:
     """Return the marks a bid is worth."""
+    if bid > LAST_BID:
+        return jump_marks(bid)
     return 1 if bid < ONE_MARK else bid - ONE_MARK + 1
 
 
 @njit(cache=True, nogil=True)
-def list_bids(state: State, first: int, out: np.ndarray) -> int:
-    """Write the actions of the bids the mover may make, bid b as action `first + b`; return how many."""
-    count = 0
-    for bid in range(PASS, LAST_BID + 1):
+def is_made(state: State) -> bool:
+    """Tell of a hand played to its end whether the contract, or what the options want, is made."""
+    taken = state.points[state.declarer & 1]
+    if NELLO <= state.declaration < SEVENS:
+        return bool(taken == 0)
+    if state.declaration >= SEVENS:
+        return bool(taken == ALL_POINTS)
+    return bool(taken >= (state.wanted if state.auction == NO_AUCTION else points_needed(state.high_bid)))
+
+
+@njit(cache=True, nogil=True)
+def list_bids(state: State, first: int, first_jump: int, out: np.ndarray) -> int:
+    """Write the actions of the bids the mover may make; return how many.
+
+    Bid b is action `first + b`, except that splash and plunge are the actions from `first_jump` on.
+    """
+    count, last = 0, LAST_JUMP if state.splash | state.plunge else LAST_BID
+    for bid in range(PASS, last + 1):
         if may_bid(state, bid):
-            out[count] = first + bid
+            out[count] = first + bid if bid <= LAST_BID else first_jump + bid - FIRST_SPLASH
             count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def list_names(first: int, out: np.ndarray) -> int:
+def list_names(state: State, first: int, out: np.ndarray) -> int:
     """Write the actions that name a declaration, declaration d as action `first + d`; return how many."""
     count = 0
-    for declaration in range(NOT_NAMED):
-        if may_name(declaration):
+    for declaration in range(SEVENS_FREE + 1):
+        if may_name(state, declaration):
             out[count] = first + declaration
             count += 1
     return count
@@ -118,4 +148,7 @@ def read_bid(value: Any) -> int:
     text = str(value).strip()
     if text in BID_TEXTS[PASS:]:
         return BID_TEXTS.index(text)
-    raise BadInput(f"{value!r} is no bid; bids are pass, 30..41 points and 1m..{MOST_MARKS}m marks")
+    raise BadInput(
+        f"{value!r} is no bid; bids are pass, 30..41 points and 1m..{MOST_MARKS}m marks, and with the options splash "
+        f"and plunge {', '.join(JUMP_TEXTS)}"
+    )

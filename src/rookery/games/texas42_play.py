@@ -8,16 +8,19 @@ from rookery.games.bits import Word, popcount
 from rookery.games.rng import random_bits
 from rookery.games.rules import State
 from rookery.games.texas42_auction import BIDDING, DONE, NO_AUCTION, PLAYING, SILENT
+from rookery.games.texas42_house import nearest, sits_out
 from rookery.games.texas42_tiles import (
     COUNT,
     FOLLOW,
     HAND,
     LEADS,
+    NELLO,
     NO_SUIT,
     NO_TILE,
     NOT_NAMED,
     POWER,
     SEATS,
+    SEVENS,
     TILES,
     bit,
 )
@@ -75,6 +78,8 @@ def deal_hands(state: State, seed: int) -> None:
 def playable(state: State) -> Word:
     """Return the tiles the mover may play; none if its hand is hidden."""
     held = state.hands[state.texas42_mover] & ~state.played
+    if state.declaration >= SEVENS:
+        return nearest(state, held)
     if state.plays & 3 == 0:
         return held
     following = held & FOLLOW[state.declaration, state.led_suit]
@@ -88,6 +93,8 @@ def end_trick(state: State) -> None:
     best, winner, worth = -1, 0, 1
     for place in range(SEATS):
         tile = state.history[first + place]
+        if tile == NO_TILE:  # of the seat that sits out
+            continue
         worth += COUNT[tile]
         strength = POWER[state.declaration, state.led_suit, tile]
         if strength > best:
@@ -102,16 +109,31 @@ def end_trick(state: State) -> None:
 
 
 @njit(cache=True, nogil=True)
-def put(state: State, tile: int) -> None:
-    """Let the mover play a tile of its hand; one that does not follow shows that the seat is void in the led suit."""
-    seat = state.texas42_mover
+def show(state: State, seat: int, tile: int) -> None:
+    """Note the suit that is led, and what a tile tells about the rest of the seat's hand.
+
+    A tile that does not follow shows a void in the led suit. Where sevens wants the nearest tile to be played, a tile
+    shows that nothing nearer is held.
+    """
     if state.plays & 3 == 0:
         state.led_suit = LEADS[state.declaration, tile]
-    elif FOLLOW[state.declaration, state.led_suit] & bit(tile) == uint32(0):
+    elif state.declaration < SEVENS and FOLLOW[state.declaration, state.led_suit] & bit(tile) == uint32(0):
         state.voids[seat] |= 1 << state.led_suit
+    if state.declaration == SEVENS:
+        state.voids[seat] |= (1 << LEADS[SEVENS, tile]) - 1
+
+
+@njit(cache=True, nogil=True)
+def put(state: State, tile: int) -> None:
+    """Let the mover play a tile of its hand; the place of a seat that sits out stays empty."""
+    seat = state.texas42_mover
+    show(state, seat, tile)
     state.history[state.plays] = tile
     state.played |= bit(tile)
     state.plays += 1
     state.texas42_mover = (seat + 1) & 3
+    if state.declaration >= NELLO and state.plays & 3 != 0 and state.texas42_mover == sits_out(state):
+        state.plays += 1
+        state.texas42_mover = (seat + 2) & 3
     if state.plays & 3 == 0:
         end_trick(state)
