@@ -1,0 +1,76 @@
+"""What the solver of Texas 42 knows of each declaration, as masks of tiles.
+
+A set of tiles is the low 28 bits of an integer. For a declaration the record holds which tiles follow a suit, which
+tiles beat a tile when a suit is led, and for each pair of tiles which others set them *apart*. While none of those is
+left (in a hand, or winning the trick on the table), two tiles of one hand can be exchanged without changing the game,
+and only one of them need be tried. Tiles stand apart
+
+- for good, if they are worth different points, or if one is called and the other is not;
+- by a tile that ranks between them in a suit both follow;
+- by a tile that could lead a suit which only one of them follows;
+- if they lead different suits, by all tiles that follow either.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rookery.games.texas42_tiles import ALL, ALL_TILES, COUNT, LEADS, SUITS, TILES, follows, is_called, power
+
+Suits = Any  # one record of SUITS_OF; Any, because Numba types it by the dtype
+
+SUITS_OF = np.dtype(
+    [
+        ("follow", np.int32, (SUITS,)),  # tiles of a suit
+        ("beats", np.int32, (SUITS, TILES)),  # tiles that beat a tile when the suit is led
+        ("apart", np.int32, (TILES, TILES)),
+        ("strength", np.int8, (SUITS, TILES)),  # the highest wins; 0 cannot
+        ("leads", np.int8, (TILES,)),  # suit a tile leads
+        ("trumps", np.int32),  # called tiles, where they have the power of trump
+    ],
+    align=True,
+)
+
+
+def beaten_by(declaration: int, suit: int, tile: int) -> int:
+    """Return the set of tiles that beat a tile when a suit is led."""
+    own = power(declaration, suit, tile)
+    return sum(1 << other for other in range(TILES) if power(declaration, suit, other) > own)
+
+
+def apart(declaration: int, first: int, second: int) -> int:
+    """Return the set of tiles that set two tiles apart."""
+    if COUNT[first] != COUNT[second] or is_called(declaration, first) != is_called(declaration, second):
+        return ALL_TILES
+    between = 0
+    for suit in range(SUITS):
+        one, other = (follows(declaration, suit, tile) for tile in (first, second))
+        if one and other:
+            between |= beaten_by(declaration, suit, first) ^ beaten_by(declaration, suit, second)
+        elif one or other:
+            between |= sum(1 << tile for tile in range(TILES) if LEADS[declaration, tile] == suit)
+    led = [int(LEADS[declaration, tile]) for tile in (first, second)]
+    if led[0] != led[1]:
+        between |= sum(1 << tile for tile in range(TILES) if any(follows(declaration, suit, tile) for suit in led))
+    return between & ~(1 << first | 1 << second)
+
+
+def suits_of(declaration: int) -> np.ndarray:
+    """Make the record of a declaration."""
+    suits = np.zeros((), SUITS_OF)
+    tiles = range(TILES)
+    for suit in range(SUITS):
+        suits["follow"][suit] = sum(1 << tile for tile in tiles if follows(declaration, suit, tile))
+        suits["beats"][suit] = [beaten_by(declaration, suit, tile) for tile in tiles]
+        suits["strength"][suit] = [power(declaration, suit, tile) for tile in tiles]
+    suits["apart"] = [[apart(declaration, first, second) for second in tiles] for first in tiles]
+    suits["leads"] = LEADS[declaration]
+    suits["trumps"] = sum(1 << tile for tile in tiles if power(declaration, 0, tile) >= 16)
+    return suits
+
+
+def all_suits() -> np.ndarray:
+    """Make the records of all declarations."""
+    return np.array([suits_of(declaration) for declaration in ALL], SUITS_OF)
