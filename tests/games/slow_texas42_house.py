@@ -88,11 +88,16 @@ class SlowHouseHand:
         return min((play for play in self.trick if play[1] in suit), key=lambda play: suit.index(play[1]))[0]
 
     @property
+    def lost_so_far(self) -> bool:
+        """Whether a trick has gone to the wrong seat."""
+        if self.name.startswith("nello"):
+            return self.bidder in self.takers
+        return any(taker % 2 != self.bidder % 2 for taker in self.takers)
+
+    @property
     def made(self) -> bool:
         """Nello: the bidder takes nothing. Sevens: the bidder's side takes everything."""
-        if self.name.startswith("nello"):
-            return self.bidder not in self.takers
-        return all(taker % 2 == self.bidder % 2 for taker in self.takers)
+        return self.over and not self.lost_so_far
 
 
 class SlowHouseAuction(SlowAuction):
