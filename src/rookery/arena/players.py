@@ -37,6 +37,13 @@ PROGRESSIVE = Option(
 GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before it counts as hung", 5)
 START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
 CACHE = Option("cache", int, 0, 1 << 24, "judgements kept for positions that are met again", 0)
+WORLDS = Option("worlds", int, 1, 1_000_000, "deals to look at, of those the seat thinks possible", 100)
+CHOICE = Option("choice", str, 0, 0, "play for the most points, or for the bid", "mean", ("mean", "make"))
+ORACLE = Option("oracle", str, 0, 0, "what values the plays in each deal", "exact", ("exact",))
+LAST = Option("last", int, 0, 28, "plays by which deals are weighed; 0: all deals weigh the same", 0)
+TAU = Option("tau", float, 0.01, 1000, "points by which a play is worse that is taken less often by a factor of e", 10)
+MIX = Option("mix", float, 0, 1, "share of plays thought to be made blindly", 0.1)
+THREADS = Option("threads", int, 1, 1024, "CPU threads; the choice does not depend on them", 1)
 MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
 LIMITS = {"depth": "depth", "nodes": "nodes", "sims": "nodes", "time": "seconds"}  # option -> what it limits
 NOT_IN_TEXTS = ("simulations", "seed", "policy", "policy_temperature")  # of a tree search
@@ -179,6 +186,32 @@ def make_greedy(given: Given, game: Game) -> Player:
     return GreedyPlayer("rookery.search.alphabeta", Limits(depth=1), Limits(), {"random_ties": True}, ("seed",))
 
 
+def make_expected(given: Given, game: Game) -> Player:
+    """Make a player of Texas 42 that averages over the deals it thinks possible."""
+    from rookery.arena.texas42_players import ExpectedPlayer
+    from rookery.search.posterior import Habits
+
+    of_habits: dict[str, Any] = {option.name: given.value(option.name) for option in (LAST, TAU, MIX)}
+    if not of_habits["last"] and (given.options.keys() & {"tau", "mix"}):
+        raise BadInput("tau and mix say how deals are weighed by the last plays: name these too, as in last=8")
+    settings: dict[str, Any] = {option.name: given.value(option.name) for option in (WORLDS, CHOICE, THREADS)}
+    return ExpectedPlayer(habits=Habits(**of_habits) if of_habits["last"] else None, **settings)
+
+
+def make_heuristic(given: Given, game: Game) -> Player:
+    """Make the plain player of Texas 42."""
+    from rookery.arena.texas42_heuristic import HeuristicPlayer
+
+    return HeuristicPlayer()
+
+
+def make_open(given: Given, game: Game) -> Player:
+    """Make a player of Texas 42 that looks through all hands to the end."""
+    from rookery.arena.texas42_players import OpenPlayer
+
+    return OpenPlayer()
+
+
 def make_uci(given: Given, game: Game) -> Player:
     """Make a player of a UCI engine."""
     from rookery.arena.uci import UciPlayer
@@ -256,6 +289,22 @@ ALL_KINDS = (
         "the move after which a network likes the position most, without a search",
         make_lookahead,
         settle=settle_network,
+        looks=True,
+    ),
+    Kind(
+        Form("eq", (WORLDS, CHOICE, ORACLE, LAST, TAU, MIX, THREADS)),
+        "eq:worlds=50,choice=make",
+        "the best play on average over deals its seat thinks possible",
+        make_expected,
+        game="texas42",
+    ),
+    Kind(Form("heuristic"), "heuristic", "a plain player by rules of thumb", make_heuristic, game="texas42"),
+    Kind(
+        Form("exact"),
+        "oracle:exact",
+        "perfect play with all hands open",
+        make_open,
+        game="texas42",
         looks=True,
     ),
     Kind(

@@ -162,15 +162,16 @@ def expected_many(
     mark_legal(states, np.zeros(HAND, np.int32), may)
     owner = np.repeat(np.arange(len(states)), np.diff(drawn.begins))
     q = np.where(may[owner], ask(drawn.states), 0.0)
-    mean = summed(weights[:, None] * q, drawn)
-    variance = summed(weights[:, None] * (q - mean[owner]) ** 2, drawn)
+    total = summed(weights, drawn)[:, None]
+    mean = summed(weights[:, None] * q, drawn) / total
+    variance = summed(weights[:, None] * (q - mean[owner]) ** 2, drawn) / total
     declaring = (states["declarer"] & 1) == (states["texas42_mover"] & 1)
     made = makes_bid(states, bids_of(states) if bids is None else np.asarray(bids), declaring, owner, q)
-    make = summed(weights[:, None] * made, drawn)
-    empty = np.where(may, 0.0, np.nan)
+    make = summed(weights[:, None] * made, drawn) / total
+    effective, empty = total[:, 0] ** 2 / summed(weights**2, drawn), np.where(may, 0.0, np.nan)
     return Expectations(
-        may, mean + empty, np.sqrt(variance) + empty, make + empty, np.diff(drawn.begins),
-        1.0 / summed(weights**2, drawn), drawn.complete, declaring,
+        may, mean + empty, np.sqrt(variance) + empty, make + empty, np.diff(drawn.begins), effective,
+        drawn.complete, declaring,
     )  # fmt: skip
 
 

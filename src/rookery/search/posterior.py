@@ -1,8 +1,8 @@
 """How likely worlds of Texas 42 are, by what the others have played in them.
 
-By the rules alone all worlds are alike. Who believes that players choose well believes some worlds more than others: the
-weight of a world is the product, over the last plays of the other seats, of the chance that a player with the hand it
-has in that world plays what was played. The chance is softmax((Q - mean Q) / tau) over the legal plays, with Q in
+By the rules alone all worlds are alike. Who believes that players choose well believes some worlds more than others:
+the weight of a world is the product, over the last plays of the other seats, of the chance that a player with the hand
+it has in that world plays what was played. The chance is softmax((Q - mean Q) / tau) over the legal plays, with Q in
 points from the actor's side, mixed with a share of blind choice. Hands are those of that moment, so a play is judged
 in the position before it.
 """
@@ -114,17 +114,15 @@ def rewound(states: np.ndarray, plays: np.ndarray) -> np.ndarray:
 
 
 def weights_of(drawn: Drawn, oracle: Oracle, habits: Habits | None) -> np.ndarray:
-    """Return the weights [W] of the worlds of several positions; those of each position have the sum 1.
+    """Return the weights [W] of the worlds of several positions: 1 for the likeliest of each; without habits, for all.
 
     Who looks is the seat to move. Its own plays say nothing about the other hands.
     """
-    sizes = np.diff(drawn.begins)
     if habits is None:
-        return np.repeat(1.0 / sizes, sizes)
+        return np.ones(len(drawn.states))
     logs = log_weights(drawn.states, oracle, habits)
-    logs = logs - np.repeat(np.maximum.reduceat(logs, drawn.begins[:-1]), sizes)
-    weights = np.exp(np.maximum(logs, LEAST_LOG))
-    return np.asarray(weights / np.repeat(np.add.reduceat(weights, drawn.begins[:-1]), sizes))
+    most = np.repeat(np.maximum.reduceat(logs, drawn.begins[:-1]), np.diff(drawn.begins))
+    return np.asarray(np.exp(np.maximum(logs - most, LEAST_LOG)))
 
 
 def log_weights(worlds: np.ndarray, oracle: Oracle, habits: Habits) -> np.ndarray:
@@ -149,4 +147,5 @@ def weighted(worlds: np.ndarray, oracle: Oracle, habits: Habits | None = None) -
     """Weigh the worlds of one position, as `Worlds.sample` gives them, by a model of the others' choices."""
     drawn = Drawn(worlds, np.array([0, len(worlds)]), np.array([len(worlds)]))
     weights = weights_of(drawn, oracle, habits or Habits())
+    weights /= weights.sum()
     return Weights(weights, float(1.0 / np.sum(weights**2)))

@@ -13,6 +13,7 @@ and only one of them need be tried. Tiles stand apart
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ def suits_of(declaration: int) -> np.ndarray:
     return suits
 
 
+@cache
 def all_suits() -> np.ndarray:
-    """Make the records of all declarations."""
+    """Make the records of all declarations, once; nobody writes to them."""
     return np.array([suits_of(declaration) for declaration in ALL], SUITS_OF)

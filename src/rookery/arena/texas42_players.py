@@ -1,0 +1,98 @@
+"""Players of Texas 42 that value plays in points: by worlds their seat thinks possible, or with all hands open.
+
+In the auction they bid as the plain player does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rookery.arena.player import Choice, Turn
+from rookery.arena.searching import Analyst
+from rookery.arena.texas42_heuristic import in_auction
+from rookery.games.library import load
+from rookery.games.position import Position, Seat
+from rookery.games.rng import random_below
+from rookery.games.texas42_auction import ALL_POINTS, PLAYING
+from rookery.search.analysis import Analysis, Line
+from rookery.search.expected import Exact, Expected, expected
+from rookery.search.posterior import Habits
+from rookery.search.solve.texas42 import Stopped
+
+
+def lead_of(position: Position) -> int:
+    """Return the points the mover's team has taken more than the other."""
+    team, taken = position.mover & 1, position.state["points"].astype(int)
+    return int(taken[team] - taken[1 - team])
+
+
+class PointsPlayer(Analyst):
+    """A player that knows what its plays are worth."""
+
+    def __init__(self, threads: int = 1):
+        self.exact = Exact(threads)
+
+    def prepare(self, start: Position) -> None:
+        """Compile what is needed, on a deal of its own."""
+        expected(load("texas42").start(1), 1, oracle=self.exact)
+
+    def new_game(self, start: Position, seat: Seat) -> None:
+        """Compile before a clock runs."""
+        self.prepare(start)
+
+    def choose(self, turn: Turn) -> Choice:
+        """Choose the best play; one that is told to stop takes any."""
+        if turn.position.state["phase"] != PLAYING:
+            return Choice(in_auction(turn.position))
+        self.exact.stop = turn.stop
+        try:
+            analysis = self.analyse(turn)
+        except Stopped:
+            return Choice(int(turn.position.legal()[0]))
+        return Choice(analysis.action, analysis)
+
+    def analyse(self, turn: Turn) -> Analysis:
+        """Value the plays of a turn."""
+        raise NotImplementedError
+
+
+class ExpectedPlayer(PointsPlayer):
+    """A player that averages over the worlds its seat thinks possible."""
+
+    def __init__(self, worlds: int = 100, choice: str = "mean", habits: Habits | None = None, threads: int = 1):
+        super().__init__(threads)
+        self.worlds, self.rule, self.habits = worlds, choice, habits
+
+    def analyse(self, turn: Turn) -> Analysis:
+        """Draw worlds by the seed and value the plays."""
+        found = expected(turn.position, self.worlds, turn.seed, self.exact, habits=self.habits)
+        values = values_of(found, self.rule, lead_of(turn.position))
+        chosen = found.choice(self.rule)
+        order = sorted(np.flatnonzero(found.legal), key=lambda slot: (slot != chosen, -values[slot]))
+        lines = tuple(Line(int(slot), float(values[slot]), found.worlds) for slot in order)
+        return Analysis(chosen, lines[0].value, lines, found.worlds, note=note_of(found))
+
+
+def values_of(found: Expected, rule: str, lead: int) -> np.ndarray:
+    """Return what plays [7] are worth in [-1, 1]: the final difference of points over 42, or chances of the bid."""
+    return (found.mean + lead) / ALL_POINTS if rule == "mean" else 2.0 * found.success - 1.0
+
+
+def note_of(found: Expected) -> str:
+    """Say how many worlds were looked at."""
+    if found.complete:
+        return f"all {found.worlds:,} worlds"
+    return f"{found.worlds:,} worlds" + (f", effective {found.effective:.0f}" if found.effective < found.worlds else "")
+
+
+class OpenPlayer(PointsPlayer):
+    """A player that sees all hands and plays what is best against the best play of all; ties by the seed."""
+
+    def analyse(self, turn: Turn) -> Analysis:
+        """Solve the position."""
+        q, slots = self.exact(turn.position.states)[0], turn.position.legal()
+        best = [int(slot) for slot in slots if q[slot] == q[slots].max()]
+        chosen, lead = best[random_below(len(best), turn.seed, 0, 0)], lead_of(turn.position)
+        order = sorted(slots, key=lambda slot: (slot != chosen, -q[slot]))
+        lines = tuple(Line(int(slot), float(q[slot] + lead) / ALL_POINTS) for slot in order)
+        return Analysis(chosen, lines[0].value, lines, 1, proven=True)
