@@ -16,6 +16,7 @@ from rookery.cli import (
     elo,
     games,
     grow,
+    marks,
     players,
     runs,
     solve,
@@ -30,7 +31,7 @@ from rookery.cli.shared import app
 from rookery.errors import BadInput
 
 __all__ = [
-    "app", "arena", "bench", "doctor", "elo", "games", "grow", "main", "players", "runs", "solve", "study",
+    "app", "arena", "bench", "doctor", "elo", "games", "grow", "main", "marks", "players", "runs", "solve", "study",
     "study_domineering", "study_domineering_report", "study_domineering_train", "train", "zoo",
 ]  # fmt: skip
 

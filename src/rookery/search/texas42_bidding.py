@@ -227,18 +227,17 @@ def chance_of_bid(state: State, chances: Chances, bid: int) -> float:
 
 
 def choose_bid(state: State, chances: Chances, threshold: float) -> int:
-    """Return the bid to make: the highest whose chance reaches a threshold, else a pass, else the lowest there is.
+    """Return the bid to make, of those whose chance reaches a threshold: the one that promises most marks.
 
-    Who speaks last cannot be outbid, and bids no more points than needed. Splash and plunge are not bid.
+    Of bids that promise the same the highest is taken, since it costs nothing and is harder to outbid. Where none is
+    good enough it is a pass, or the lowest bid if passing is not allowed. Splash and plunge are not bid.
     """
     allowed = [bid for bid in range(PASS + 1, LAST_BID + 1) if may_bid(state, bid)]
-    good = [bid for bid in allowed if chance_of_bid(state, chances, bid) >= threshold]
+    chance = {bid: chance_of_bid(state, chances, bid) for bid in allowed}
+    good = [bid for bid in allowed if chance[bid] >= threshold]
     if not good:
         return PASS if may_bid(state, PASS) else allowed[0]
-    last_to_speak = int(state["spoken"]) == 3
-    if last_to_speak and marks_of(good[-1]) == 1:
-        return good[0]
-    return good[-1]
+    return max(good, key=lambda bid: (marks_of(bid) * (2 * chance[bid] - 1), bid))
 
 
 def choose_declaration(state: State, chances: Chances) -> int:
