@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.status import Status
 
-from rookery.arena.player import Choice, Player, shown_to, turn_of, turn_seed
+from rookery.arena.player import Choice, Player, Turn, shown_to, turn_of, turn_seed
 from rookery.arena.players import make_player
+from rookery.arena.searching import Analyst
 from rookery.errors import BadInput
 from rookery.games import cache
 from rookery.games.game import Game
@@ -27,7 +28,7 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 PATIENCE = 0.5  # seconds before a wait is explained
-HELP = "a move, or: moves, board, text, undo, help, quit"
+HELP = "a move, or: moves, board, text, hint, undo, help, quit"
 
 
 @contextmanager
@@ -193,13 +194,22 @@ def watch(position: Position, players: Sequence[Player], seed: int, delay: float
 
 
 class Session:
-    """One game of a person against a player, who holds all other seats."""
+    """One game of a person against a player, who holds all other seats but those of the person's partners."""
 
     def __init__(
-        self, position: Position, seat: Seat, seed: int, ask: Callable[[str], str], player: Player | None = None
+        self,
+        position: Position,
+        seat: Seat,
+        seed: int,
+        ask: Callable[[str], str],
+        player: Player | None = None,
+        partner: Player | None = None,
+        adviser: Player | None = None,
     ):
+        """Begin a game; without a partner of its own the person's team is filled up by the player."""
         self.position, self.seat, self.seed, self.ask = position, seat, seed, ask
         self.player = player or make_player("random", position.game)
+        self.partner, self.adviser = partner or self.player, adviser
         self.start = position.copy()
         self.moves: list[Action] = []
         self.past: list[Position] = []
@@ -209,19 +219,42 @@ class Session:
         game = self.position.game
         for seat in range(game.seats):
             if seat != self.seat:
-                begin_game(self.player, self.start, seat)
+                begin_game(self.player_at(seat), self.start, seat)
         out.print(f"You are {game.seat_name(self.seat)}. Type {HELP}.", markup=False)
         self.show()
         while not self.position.over:
             if self.position.mover != self.seat:
-                action = chosen_by(self.player, self.start, self.position, self.moves, self.seed).action
-                out.print(f"{self.player.name} plays {self.position.move_text(action)}", markup=False)
+                player = self.player_at(self.position.mover)
+                action = chosen_by(player, self.start, self.position, self.moves, self.seed).action
+                out.print(f"{self.named(player)} plays {self.position.move_text(action)}", markup=False)
                 self.make(action)
                 if not self.position.over and self.position.mover == self.seat:
                     self.show()
             elif not self.answer():
                 return
         self.show()
+
+    def player_at(self, seat: Seat) -> Player:
+        """Return who holds a seat of the others."""
+        teams = self.position.game.teams
+        return self.partner if teams[seat] == teams[self.seat] else self.player
+
+    def named(self, player: Player) -> str:
+        """Name the player to move, with the seat where there are several."""
+        game = self.position.game
+        return player.name if game.seats == 2 else f"{game.seat_name(self.position.mover)} ({player.name})"
+
+    def hint(self) -> None:
+        """Ask the adviser, who sees what the person sees."""
+        if self.adviser is None:
+            err.print("nobody gives hints; begin with --hint PLAYER", markup=False, style="red")
+            return
+        seen = self.seen
+        with compiling_announced(self.adviser.name):
+            turn = Turn(seen, seen.copy(), (), seed=turn_seed(self.seed, 1, len(self.moves)))
+            told = self.adviser.advice(turn) if isinstance(self.adviser, Analyst) else ""
+            told = told or f"{self.adviser.name} would play {seen.move_text(self.adviser.choose(turn).action)}"
+        out.print(told, markup=False)
 
     def answer(self) -> bool:
         """Take one line from the person; return whether to go on."""
@@ -236,6 +269,7 @@ class Session:
             "moves": lambda: out.print(" ".join(self.position.moves()), markup=False),
             "board": self.show,
             "text": lambda: out.print(self.seen.text(), markup=False, soft_wrap=True),
+            "hint": self.hint,
             "undo": self.undo,
             "help": lambda: out.print(HELP, markup=False),
             "": lambda: None,

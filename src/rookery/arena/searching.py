@@ -52,6 +52,12 @@ class Analyst(Player):
     lines_wanted: int = 1
     """how many moves to value, for those who want to see more than the best; some value all of them anyway"""
 
+    def advice(self, turn: Turn) -> str:
+        """Say which move to make and why, in a line or more."""
+        choice = self.choose(turn)
+        move, found = turn.position.move_text(choice.action), choice.analysis
+        return f"{self.name} would play {move}" + (f": value {found.value:+.3f}" if found else "")
+
 
 class SearchPlayer(Analyst):
     """A player that plays what a search finds."""

@@ -10,6 +10,7 @@ import numpy as np
 from rookery.arena.player import Choice, Turn
 from rookery.arena.searching import Analyst
 from rookery.arena.texas42_heuristic import in_auction
+from rookery.arena.texas42_report import known_lines, play_lines
 from rookery.games.library import load
 from rookery.games.position import Position, Seat
 from rookery.games.rng import random_below
@@ -19,6 +20,7 @@ from rookery.search.analysis import Analysis, Line
 from rookery.search.expected import Exact, Expected, expected
 from rookery.search.posterior import Habits
 from rookery.search.solve.texas42 import Stopped
+from rookery.search.worlds import Worlds
 
 
 def lead_of(position: Position) -> int:
@@ -66,9 +68,21 @@ class ExpectedPlayer(PointsPlayer):
         super().__init__(threads)
         self.worlds, self.rule, self.habits = worlds, choice, habits
 
+    def expected(self, turn: Turn) -> Expected:
+        """Draw worlds by the seed and value the plays in points."""
+        return expected(turn.position, self.worlds, turn.seed, self.exact, habits=self.habits)
+
+    def advice(self, turn: Turn) -> str:
+        """Say what each play is worth in points, and how likely the bid is made."""
+        if turn.position.state["phase"] != PLAYING:
+            return super().advice(turn)
+        self.exact.stop = turn.stop
+        known, found = known_lines(turn.position, Worlds(turn.position)), self.expected(turn)
+        return "\n".join([*known, *play_lines(turn.position, found, rule=self.rule)])
+
     def analyse(self, turn: Turn) -> Analysis:
-        """Draw worlds by the seed and value the plays."""
-        found = expected(turn.position, self.worlds, turn.seed, self.exact, habits=self.habits)
+        """Value the plays in [-1, 1]."""
+        found = self.expected(turn)
         values = values_of(found, self.rule, lead_of(turn.position))
         chosen = found.choice(self.rule)
         order = sorted(np.flatnonzero(found.legal), key=lambda slot: (slot != chosen, -values[slot]))

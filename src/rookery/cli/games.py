@@ -9,6 +9,9 @@ from typer import Argument, Option
 from rookery.cli.shared import GameArgument, JsonOption, PositionOption, app, failures_told, opened, print_json
 from rookery.errors import BadInput
 
+USUAL_PLAYERS = {"texas42": ("eq", "eq:worlds=200")}
+"""game -> whom a person plays against and whom to ask for hints, unless others are named"""
+
 
 @app.command()
 def games(as_json: JsonOption = False) -> None:
@@ -66,10 +69,20 @@ def play(
     game: GameArgument,
     seat: Annotated[str, Option(help="your seat, by number or name; none to watch")] = "0",
     against: Annotated[
-        str, Option(metavar="PLAYER", help="who holds the other seats, or all when watching; see `rookery players`")
-    ] = "random",
+        str | None,
+        Option(
+            metavar="PLAYER",
+            help="who holds the other seats, or all when watching; random, in texas42 eq. See `rookery players`",
+        ),
+    ] = None,
     second: Annotated[
         str | None, Option(metavar="PLAYER", help="when watching: who holds the seats of the second team")
+    ] = None,
+    partner: Annotated[
+        str | None, Option(metavar="PLAYER", help="who holds the other seats of your team, if somebody else")
+    ] = None,
+    hint: Annotated[
+        str | None, Option(metavar="PLAYER", help="whom the command `hint` asks; in texas42 eq:worlds=200")
     ] = None,
     seed: Annotated[int, Option(help="same seed, same opponent")] = 0,
     position: PositionOption = None,
@@ -86,18 +99,29 @@ def play(
     rookery play domineering:rows=8,cols=8 --seat horizontal --seed 7
 
     rookery play examples/connect_four.py --seat none
+
+    rookery play texas42:bid=30 --against heuristic --partner eq
     """
     from rookery.terminal import Session, parse_seat, playing, watch
 
     loaded, begin = opened(game, position, seed)
     chosen = parse_seat(loaded, seat)
-    if chosen is not None and second is not None:
-        raise BadInput(f"--second {second!r} is for watching; give --seat none, or no --second")
-    with failures_told(), playing([against, second or against], loaded) as players:
-        if chosen is None:
+    usual, adviser = USUAL_PLAYERS.get(loaded.name, ("random", None))
+    against, hint = against or usual, hint or adviser
+    if chosen is None:
+        for name, value in (("--partner", partner), ("--hint", hint if hint != adviser else None)):
+            if value is not None:
+                raise BadInput(f"{name} {value!r} is for playing; give a --seat, or no {name}")
+        with failures_told(), playing([against, second or against], loaded) as players:
             watch(begin, players, seed, delay)
-        else:
-            Session(begin, chosen, seed, input, players[0]).run()
+        return
+    if second is not None:
+        raise BadInput(f"--second {second!r} is for watching; give --seat none, or no --second")
+    if partner is not None and loaded.teams.count(loaded.teams[chosen]) == 1:
+        raise BadInput(f"--partner {partner!r}: nobody else plays for the team of {loaded.seat_name(chosen)}")
+    texts = [against, partner or against, *([hint] if hint else [])]
+    with failures_told(), playing(texts, loaded) as players:
+        Session(begin, chosen, seed, input, *players).run()
 
 
 @app.command()

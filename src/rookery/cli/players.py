@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
 from rookery.cli.shared import GameArgument, JsonOption, app, failures_told, opened, print_json
+from rookery.cli.texas42 import USUAL_WORLDS, Wish, analyse_file, analyse_position
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
@@ -45,23 +47,71 @@ def players(as_json: JsonOption = False) -> None:
 @app.command()
 def analyse(
     game: GameArgument,
-    player: Annotated[str, Option(metavar="PLAYER", help="who looks at it; see `rookery players`")],
+    player: Annotated[
+        str | None, Option(metavar="PLAYER", help="who looks at it; see `rookery players`. Texas 42 needs none")
+    ] = None,
     position: Annotated[
         str | None, Argument(metavar="[POSITION]", help="a position's text; else the first one")
     ] = None,
     lines: Annotated[int, Option(min=1, help="lines to show")] = 5,
     seconds: Annotated[float | None, Option(min=0.001, help="time, for players without one of their own")] = None,
     seed: Annotated[int, Option(help="deals, and same seed, same choice")] = 0,
+    positions: Annotated[
+        Path | None, Option(metavar="FILE", help="Texas 42: a file of positions, one JSON object a line")
+    ] = None,
+    worlds: Annotated[int | None, Option(min=1, help="Texas 42: worlds to average over; 200 if not given")] = None,
+    bid: Annotated[int | None, Option(min=1, max=42, help="Texas 42: points the declarers need")] = None,
+    holders: Annotated[bool, Option("--holders", help="Texas 42: also show who may hold what")] = False,
+    threads: Annotated[int | None, Option(min=1, help="Texas 42: CPU threads; all cores if not given")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Let a player look at a position: best lines, values, visits, and where on the board it looked.
+
+    Texas 42 without a player: what each play is worth by what the seat can know (mean and spread in points, chance of
+    the bid), voids and possible worlds; of a finished hand, what each play has cost. Status 2 if a line of a file is
+    wrong; the other lines are answered all the same.
 
     rookery analyse pylos --player mcts:sims=2000
 
     rookery analyse gomoku:size=9 --player advanced --seconds 3 --lines 3
 
     rookery analyse chess 'startpos moves e2e4' --player uci:stockfish,depth=18,option.MultiPV=3 --json
+
+    rookery analyse texas42 'sixes 0 2-2,3-0,4-0,5-1,5-3,6-0,6-6/?/?/? -' --bid 30
+
+    rookery analyse texas42 --positions hands.jsonl --json
     """
+    of_42 = {"--positions": positions, "--worlds": worlds, "--bid": bid, "--holders": holders or None}
+    of_42["--threads"] = threads
+    if player is None:
+        from rookery.benchmarks.machine import cores
+
+        wish = Wish(worlds or USUAL_WORLDS, seed, bid, threads or cores(), holders)
+        analyse_texas42(game, position, positions, wish, as_json)
+        return
+    for name, value in of_42.items():
+        if value is not None:
+            raise BadInput(f"{name} is for an analysis of texas42 without --player, not with {player!r}")
+    look(game, player, position, lines, seconds, seed, as_json)
+
+
+def analyse_texas42(game: str, position: str | None, positions: Path | None, wish: Wish, as_json: bool) -> None:
+    """Analyse a position of Texas 42, or a file of them."""
+    if game.partition(":")[0] != "texas42":
+        raise BadInput(f"--player is missing; only texas42 is analysed without one, not {game!r}")
+    if positions is not None and position is not None:
+        raise BadInput(f"give either a position or --positions {positions}, not both")
+    loaded, shown = opened(game, position, wish.seed)
+    if positions is not None:
+        analyse_file(positions, loaded, wish, as_json)
+    else:
+        analyse_position(shown, wish, as_json)
+
+
+def look(
+    game: str, player: str, position: str | None, lines: int, seconds: float | None, seed: int, as_json: bool
+) -> None:
+    """Let a player look at a position and print what it finds."""
     from rookery.arena.findings import analysis_facts
     from rookery.terminal import begin_game, out, playing
 
