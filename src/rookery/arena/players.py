@@ -39,7 +39,10 @@ START = Option("start", float, 0.1, 3600, "seconds an engine may take to get rea
 CACHE = Option("cache", int, 0, 1 << 24, "judgements kept for positions that are met again", 0)
 WORLDS = Option("worlds", int, 1, 1_000_000, "deals to look at, of those the seat thinks possible", 100)
 DEALS = Option("worlds", int, 1, 100_000, "deals by which a hand is judged before a bid", 40)
-THRESHOLD = Option("threshold", float, 0, 1, "share of deals in which a bid must be made", 0.6875)
+THRESHOLD = Option("threshold", float, 0, 1, "share of deals in which a bid must be made", 0.9)
+BY = Option(
+    "by", str, 0, 0, "who plays these deals out: all hands open, or seeing one", "exact", ("exact", "heuristic")
+)
 DECLARATIONS = Option("declarations", int, 1, 9, "declarations that are tried, the most promising ones", 3)
 CHOICE = Option("choice", str, 0, 0, "play for the most points, or for the bid", "mean", ("mean", "make"))
 ORACLE = Option("oracle", str, 0, 0, "what values the plays in each deal", "exact", ("exact",))
@@ -211,6 +214,8 @@ def make_heuristic(given: Given, game: Game) -> Player:
 def settle_inner(given: Given) -> Given:
     """Say what the player inside means at this moment."""
     inner = read_text(given.command[0], FORMS)
+    if inner.form.argument == "PLAYER":
+        return given
     return replace(given, command=(KINDS[inner.form.name].settle(inner).text,))
 
 
@@ -319,8 +324,8 @@ ALL_KINDS = (
         game="texas42",
     ),
     Kind(
-        Form("bidder", (DEALS, THRESHOLD, DECLARATIONS), "INNER"),
-        "bidder:eq,threshold=0.6",
+        Form("bidder", (DEALS, THRESHOLD, DECLARATIONS, BY), "INNER"),
+        "bidder:eq,threshold=0.8",
         "bids by what its hand makes in sampled deals; another player plays",
         make_bidder,
         game="texas42",

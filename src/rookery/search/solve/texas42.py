@@ -26,7 +26,7 @@ from rookery.games.options import whole_number
 from rookery.games.rules import State
 from rookery.games.texas42 import STATE
 from rookery.games.texas42_auction import DONE, PLAYING
-from rookery.games.texas42_tiles import COUNT, HAND, NAMES, NO_TILE, NOT_NAMED, POWER, SEATS
+from rookery.games.texas42_tiles import ALL_TILES, HAND, NAMES, NO_TILE, NOT_NAMED, SEATS
 from rookery.search.records import at
 from rookery.search.solve.texas42_search import (
     DESK,
@@ -82,52 +82,63 @@ class Bench(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def begin(state: State, level: Level, desk: Desk, table: np.ndarray) -> None:
+def numbers(suits: Suits, tiles: int) -> int:
+    """Return a set of tiles, given by ids, in the numbers of a declaration."""
+    found, rest = int64(0), int64(tiles)
+    while rest != 0:
+        found |= int64(1) << suits.number[lowest_bit(rest)]
+        rest &= rest - 1
+    return int(found)
+
+
+@njit(cache=True, nogil=True)
+def begin(state: State, level: Level, desk: Desk, suits: Suits, table: np.ndarray) -> None:
     """Set a level and the desk to a position of the game; a new deal gets a new number."""
-    same, left = desk.declaration == state.declaration, int64(0)
+    same = desk.declaration == state.declaration
     for seat in range(SEATS):
-        hand = int64(state.hands[seat])
+        hand = numbers(suits, int64(state.hands[seat]))
         same &= desk.hands[seat] == hand
         desk.hands[seat] = hand
-        left |= hand & ~int64(state.played)
     if not same:
         desk.declaration = state.declaration
         desk.deal += 1
         if desk.deal > MOST_DEALS:
             table[:] = 0
             desk.deal = 1
-    level.left, level.seat, level.place = left, state.texas42_mover, state.plays & 3
-    level.suit, level.worth, level.best = state.led_suit, 1, 0
+    level.left = ALL_TILES & ~numbers(suits, int64(state.played))
+    level.seat, level.place, level.suit = state.texas42_mover, state.plays & 3, state.led_suit
+    level.worth, level.best = 1, 0
     for place in range(level.place):
-        tile = int64(state.history[(state.plays & ~3) + place])
-        level.worth += COUNT[tile]
-        strength = POWER[state.declaration, state.led_suit, tile]
-        if place == 0 or strength > POWER[state.declaration, state.led_suit, level.best]:
+        tile = suits.number[state.history[(state.plays & ~3) + place]]
+        level.worth += suits.count[tile]
+        if place == 0 or suits.beats[level.suit, level.best] >> tile & 1:
             level.best, level.winner = tile, (state.leaders[state.plays >> 2] + place) & 3
 
 
 @njit(cache=True, nogil=True)
-def slot_of(desk: Desk, seat: int, tile: int) -> int:
-    """Return the slot of a tile in a hand as dealt."""
-    return int(popcount(int64(desk.hands[seat]) & ((1 << tile) - 1)))
+def slot_of(state: State, tile: int) -> int:
+    """Return the slot of a tile, given by its id, in the mover's hand as dealt."""
+    return int(popcount(int64(state.hands[state.texas42_mover]) & ((int64(1) << tile) - 1)))
 
 
 @njit(cache=True, nogil=True)
-def solve_tiles(root: Level, desk: Desk, suits: Suits, table: np.ndarray, stop: np.ndarray, q: np.ndarray) -> int:
+def solve_tiles(
+    state: State, root: Level, desk: Desk, suits: Suits, table: np.ndarray, stop: np.ndarray, q: np.ndarray
+) -> int:
     """Write the value of every legal tile, for team 0 minus team 1; return the best for the mover, or STOPPED."""
-    first, all_points = at(root, 1), points_to_come(root)
+    first, all_points = at(root, 1), points_to_come(root, suits)
     tiles = int64(legal_tiles(suits, int64(root.left & desk.hands[root.seat]), root.place, root.suit))
     seen = int64(root.left) if root.place == 0 else int64(root.left | (1 << root.best))
     best, guess, rest = -1, all_points >> 1, tiles
     while rest != 0:
         tile = lowest_bit(rest)
         rest &= rest - 1
-        slot = slot_of(desk, root.seat, tile)
+        slot = slot_of(state, suits.tile[tile])
         if is_repeated(suits, tiles, tile, seen):
             lower = tiles & ((1 << tile) - 1)
             while suits.apart[tile, lowest_bit(lower)] & seen != 0:
                 lower &= lower - 1
-            q[slot] = q[slot_of(desk, root.seat, lowest_bit(lower))]
+            q[slot] = q[slot_of(state, suits.tile[lowest_bit(lower)])]
             continue
         root.move, root.need = tile, 0
         make(root, first, suits)
@@ -157,11 +168,11 @@ def solve_range(
             values[i] = 0
             continue
         root = levels[0]
-        begin(states[i], root, desk, table)
-        rules = suits[desk.declaration]
-        all_points = points_to_come(root)
+        rules = suits[states[i].declaration]
+        begin(states[i], root, desk, rules, table)
+        all_points = points_to_come(root, rules)
         if every:
-            value = solve_tiles(root, desk, rules, table, stop, q[i])
+            value = solve_tiles(states[i], root, desk, rules, table, stop, q[i])
         else:
             value = settle(root, desk, rules, table, stop, all_points >> 1)
         if value == STOPPED or stop[0] != 0:

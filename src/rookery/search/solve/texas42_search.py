@@ -25,10 +25,12 @@ import numpy as np
 from numba import int64, njit
 
 from rookery.games.bits import lowest_bit, popcount
-from rookery.games.texas42_tiles import COUNT, COUNTS, HAND, SEATS, TILES
+from rookery.games.texas42_tiles import HAND, SEATS, TILES
 from rookery.search.borrowed import borrowed
 from rookery.search.inner import inner
 from rookery.search.records import at
+from rookery.search.solve.texas42_bounds import count_of, points_left, sure_of_leader, sure_of_trumps
+from rookery.search.solve.texas42_endings import following, last_trick, two_tricks
 from rookery.search.solve.texas42_suits import Suits
 
 Level = Any  # one record of LEVEL; Any, because Numba types it by the dtype
@@ -71,21 +73,7 @@ NO_TILE = 31  # in an entry without a move
 MOST_DEALS = (1 << 16) - 1
 WAYS = 4  # entries that may hold a position
 MIXER = 0x2545F4914F6CDD1D  # an odd number: multiplying by it spreads the bits of a key
-TENS = sum(1 << (h * (h + 1) // 2 + low) for (h, low), count in COUNTS.items() if count == 10)
-FIVES = sum(1 << (h * (h + 1) // 2 + low) for (h, low), count in COUNTS.items() if count == 5)
 POLL = (1 << 12) - 1  # positions between two looks at the stop, less one
-
-
-@inner
-def points_of(tiles: int) -> int:
-    """Return the count of some tiles."""
-    return 10 * popcount(int64(tiles & TENS)) + 5 * popcount(int64(tiles & FIVES))
-
-
-@inner
-def points_left(tiles: int) -> int:
-    """Return the points to come between two tricks."""
-    return points_of(tiles) + (popcount(int64(tiles)) >> 2)
 
 
 # ---- the table -----------------------------------------------------------------------------------
@@ -174,68 +162,53 @@ def list_moves(level: Level, desk: Desk, suits: Suits, known: int) -> None:
         level.moves[0] = lowest_bit(int64(tiles))
         level.count = 1
         return
-    seen = left if level.place == 0 else left | (1 << level.best)
-    rest = tiles
+    seat, place = int64(level.seat), int64(level.place)
+    second, fourth = left & desk.hands[(seat + 1) & 3], left & desk.hands[(seat + 3) & 3]
+    if place == 0:
+        list_leads(level, suits, left, tiles, second, fourth, known)
+    else:
+        list_follows(level, suits, left | (1 << level.best), tiles, second)
+
+
+@inner
+def list_leads(level: Level, suits: Suits, left: int, tiles: int, second: int, fourth: int, known: int) -> None:
+    """List the leads with their scores."""
+    rest = int64(tiles)
     while rest != 0:
-        tile = lowest_bit(int64(rest))
+        tile = lowest_bit(rest)
         rest &= rest - 1
-        if is_repeated(suits, tiles, tile, seen):
+        if is_repeated(suits, tiles, tile, left):
             continue
-        score = score_lead(level, desk, suits, tile) if level.place == 0 else score_follow(level, desk, suits, tile)
+        suit = int64(suits.leads[tile])
+        count, rank, beats = int64(suits.count[tile]), int64(suits.strength[suit, tile]), int64(suits.beats[suit, tile])
+        beaten = (following(suits, second, suit) | following(suits, fourth, suit)) & beats
+        score = 100 + count + rank if beaten == 0 else 40 - 2 * count - rank
         add_move(level, tile, score + (1000 if tile == known else 0))
 
 
 @inner
-def can_beat(desk: Desk, suits: Suits, left: int, seat: int, suit: int, tile: int) -> bool:
-    """Tell whether a seat that is still to play could beat a tile."""
-    return bool(legal_tiles(suits, left & desk.hands[seat], 1, suit) & suits.beats[suit, tile] != 0)
-
-
-@inner
-def score_lead(level: Level, desk: Desk, suits: Suits, tile: int) -> int:
-    """Say how early a lead should be tried."""
-    suit, seat, left = suits.leads[tile], level.seat, int64(level.left)
-    count, rank = int64(COUNT[tile]), int64(suits.strength[suit, tile])
-    beaten = can_beat(desk, suits, left, (seat + 1) & 3, suit, tile)
-    beaten |= can_beat(desk, suits, left, (seat + 3) & 3, suit, tile)
-    if not beaten:
-        return int(100 + count + rank)
-    return int(40 - 2 * count - rank)
-
-
-@inner
-def score_follow(level: Level, desk: Desk, suits: Suits, tile: int) -> int:
-    """Say how early a tile should be tried in a trick that is under way."""
-    suit, seat, left = level.suit, level.seat, int64(level.left)
-    count, rank = int64(COUNT[tile]), int64(suits.strength[suit, tile])
-    best = level.best
-    mine = suits.beats[suit, best] >> tile & 1
-    ours = (level.winner ^ seat) & 1 == 0
-    if mine == 1:
-        best = tile
-    holds = mine == 1 or ours
-    if holds and level.place < 3:
-        holds = not can_beat(desk, suits, left, (seat + 1) & 3, suit, best)
-    if holds:
-        return int(100 + 2 * count - rank - (8 if mine == 1 and ours else 0))
-    return int(40 - 2 * count - rank)
+def list_follows(level: Level, suits: Suits, seen: int, tiles: int, after: int) -> None:
+    """List the tiles that may be played to a trick under way, with their scores; `after` is the next hand."""
+    suit, best = int64(level.suit), int64(level.best)
+    beats = int64(suits.beats[suit, best])
+    ours = (level.winner ^ level.seat) & 1 == 0
+    threats = int64(0) if level.place == SEATS - 1 else int64(following(suits, after, suit))
+    kept = ours and threats & beats == 0
+    rest = int64(tiles)
+    while rest != 0:
+        tile = lowest_bit(rest)
+        rest &= rest - 1
+        if is_repeated(suits, tiles, tile, seen):
+            continue
+        count, rank = int64(suits.count[tile]), int64(suits.strength[suit, tile])
+        if beats >> tile & 1:
+            holds, over = threats & suits.beats[suit, tile] == 0, 8 if ours else 0
+        else:
+            holds, over = kept, 0
+        add_move(level, tile, 100 + 2 * count - rank - over if holds else 40 - 2 * count - rank)
 
 
 # ---- the walk ------------------------------------------------------------------------------------
-
-
-@inner
-def last_trick(level: Level, desk: Desk, suits: Suits) -> int:
-    """Return the points of team 0 when each seat holds one tile."""
-    left, seat = int64(level.left), int64(level.seat)
-    best, winner = lowest_bit(left & desk.hands[seat]), seat
-    suit = suits.leads[best]
-    for step in range(1, SEATS):
-        other = (seat + step) & 3
-        tile = lowest_bit(left & desk.hands[other])
-        if suits.beats[suit, best] >> tile & 1:
-            best, winner = tile, other
-    return points_left(left) if winner & 1 == 0 else 0
 
 
 @inner
@@ -247,20 +220,37 @@ def enter(level: Level, desk: Desk, suits: Suits, table: np.ndarray) -> int:
         list_moves(level, desk, suits, NO_TILE)
         return UNDECIDED
     left = int64(level.left)
-    points = points_left(left)
+    points = points_left(suits, left)
     if level.need <= 0:
         return 0
     if level.need > points:
         return points
-    if popcount(left) <= SEATS:
-        return last_trick(level, desk, suits)
-    entry = looked_up(table, name_of(desk, left, level.seat))
-    low, high, known = 0, points, NO_TILE
+    seat, need = int64(level.seat), int64(level.need)
+    own, second = left & desk.hands[seat], left & desk.hands[(seat + 1) & 3]
+    third, fourth = left & desk.hands[(seat + 2) & 3], left & desk.hands[(seat + 3) & 3]
+    if popcount(left) <= 2 * SEATS:
+        wanted = need if seat & 1 == 0 else points + 1 - need
+        if popcount(left) <= SEATS:
+            taken = last_trick(suits, own, second, third, fourth)
+        else:
+            taken = two_tricks(suits, own, second, third, fourth, wanted)
+        return taken if seat & 1 == 0 else points - taken
+    ours = sure_of_leader(suits, left, own, second, fourth)
+    theirs = 0
+    if left & suits.trumps != 0:
+        ours = max(ours, sure_of_trumps(suits, left, third))
+        theirs = max(sure_of_trumps(suits, left, second), sure_of_trumps(suits, left, fourth))
+    low, high, known = (ours, points - theirs, NO_TILE) if seat & 1 == 0 else (theirs, points - ours, NO_TILE)
+    if low >= need:
+        return int(low)
+    if high < need:
+        return int(high)
+    entry = looked_up(table, name_of(desk, left, seat))
     if entry != 0:
         low, high, known = entry >> 6 & 63, entry & 63, entry >> 12 & 31
-        if low >= level.need:
+        if low >= need:
             return low
-        if high < level.need:
+        if high < need:
             return high
     level.low, level.high = low, high
     list_moves(level, desk, suits, known)
@@ -273,7 +263,7 @@ def make(level: Level, after: Level, suits: Suits) -> None:
     tile, place = int64(level.move), int64(level.place)
     after.left = level.left & ~(1 << tile)
     suit = int64(suits.leads[tile]) if place == 0 else int64(level.suit)
-    worth = int64(COUNT[tile]) + (1 if place == 0 else level.worth)
+    worth = int64(suits.count[tile]) + (1 if place == 0 else level.worth)
     winner, best = int64(level.winner), int64(level.best)
     if place == 0 or suits.beats[suit, best] >> tile & 1:
         winner, best = int64(level.seat), tile
@@ -344,7 +334,7 @@ def answer(first: Level, desk: Desk, suits: Suits, table: np.ndarray, stop: np.n
 @njit(cache=True, nogil=True)
 def settle(first: Level, desk: Desk, suits: Suits, table: np.ndarray, stop: np.ndarray, guess: int) -> int:
     """Return the value of the position on the first of some levels, or STOPPED: points to come for team 0."""
-    low, high = 0, points_to_come(first)
+    low, high, step = 0, points_to_come(first, suits), 1
     need = min(max(guess, 1), high)
     while low < high:
         first.need = need
@@ -353,17 +343,18 @@ def settle(first: Level, desk: Desk, suits: Suits, table: np.ndarray, stop: np.n
             return STOPPED
         if value >= need:
             low = value
-            need = value + 1
+            need = min(low + step, (low + high + 1) >> 1)
         else:
             high = value
-            need = value
+            need = max(high + 1 - step, (low + high + 1) >> 1)
+        step *= 2
     return low
 
 
 @njit(cache=True, nogil=True)
-def points_to_come(level: Level) -> int:
+def points_to_come(level: Level, suits: Suits) -> int:
     """Return all points to come, those of the trick on the table included."""
     left = int64(level.left)
     if level.place == 0:
-        return points_left(left)
-    return int(points_of(left) + level.worth + ((popcount(left) + level.place) >> 2) - 1)
+        return points_left(suits, left)
+    return int(count_of(suits, left) + level.worth + ((popcount(left) + level.place) >> 2) - 1)
