@@ -277,3 +277,12 @@ def test_a_record_that_does_not_add_up_is_refused():
 def test_what_makes_no_sense_is_refused(ask, complaint):
     with pytest.raises(BadInput, match=complaint):
         ask()
+
+
+def test_a_sample_as_large_as_the_number_of_worlds_is_still_a_sample():
+    position, _ = played_to(0, 16)
+    count = Worlds(position).count
+    drawn = worlds_of(position.states, count, np.arange(1))
+    assert count > 20
+    assert not drawn.complete[0]
+    assert len(np.unique(drawn.states["hands"], axis=0)) < count

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from rookery.benchmarks import search
+from rookery.benchmarks import search, texas42
 from rookery.benchmarks.rules import Row
 
 if TYPE_CHECKING:
@@ -116,4 +116,19 @@ def study_table(rows: list[domineering.Row], batch: int) -> Table:
     for row in rows:
         speeds = (f"{speed:,.1f}" for speed in (row.speed, row.low, row.high, row.alone, row.teraflops, row.memory))
         table.add_row(row.network, row.variant, *speeds, f"{row.prepared:,.0f} s", row.note)
+    return table
+
+
+def texas42_table(rows: Iterable[texas42.Row]) -> Table:
+    """Lay out what was measured of Texas 42."""
+    table = Table(
+        title="Texas 42 on one core, where nothing else is said", box=None, pad_edge=False, title_justify="left"
+    )
+    for name in ("what", "unit", "samples", "mean", "median", "95 %", "highest", "floor"):
+        table.add_column(name, justify="left" if name in ("what", "unit") else "right")
+    for row in rows:
+        figures = (row.mean, row.median, row.late, row.highest)
+        numbers = (f"{number:,.0f}" if number >= 1000 else f"{number:.3g}" for number in figures)
+        floor = "" if row.floor is None else f"{row.floor:,g}"
+        table.add_row(row.name, row.unit, f"{row.samples:,}", *numbers, floor)
     return table

@@ -228,3 +228,39 @@ def bench_the_study(
     for size, speeds in built.items():
         out.print(f"batches of {size:,} alone: {sorted(speeds)[len(speeds) // 2]:,.0f} positions/s", markup=False)
     err.print(f"medians of {rounds} rounds, {device.value}, on {machine.get('card', machine['cpu'])}", style="dim")
+
+
+@bench.command("texas42")
+def bench_texas42(
+    deals: Annotated[int, Option(min=1, help="deals, one position of each for every row")] = 300,
+    seed: Annotated[int, Option(min=0, help="the first deal; the others follow")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure Texas 42: exact values, worlds and hands by expected Q on one core, and one decision on two.
+
+    Times and rates are those of the processor, but for the decision, which a person waits for.
+
+    rookery bench texas42
+
+    rookery bench texas42 --deals 1000 --seed 5000 --json
+    """
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.tables import texas42_table
+    from rookery.benchmarks.texas42 import bench_solver, measures
+    from rookery.benchmarks.texas42_play import ROWS, bench_play
+    from rookery.terminal import err, out, progress_bar
+
+    with progress_bar() as progress:
+        task = progress.add_task("texas42", total=len(measures()) + len(ROWS), note="")
+
+        def tick(name: str) -> None:
+            progress.update(task, advance=1, note=name)
+
+        rows = [*bench_solver(deals, seed, tick), *bench_play(deals, seed, tick)]
+    machine = describe_machine()
+    if as_json:
+        settings = {"deals": deals, "seed": seed}
+        print_json({"machine": machine, "settings": settings, "texas42": [row.as_dict() for row in rows]})
+        return
+    out.print(texas42_table(rows))
+    err.print(f"{deals} deals from number {seed} on {machine['cpu']}, one of {machine['cores']} cores", style="dim")

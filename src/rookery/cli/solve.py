@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from rookery.cli.shared import JsonOption, PositionOption, app, print_json
 from rookery.errors import BadInput
@@ -219,3 +219,48 @@ def draw_sample(
         print_json(facts | {"settings": drawn.settings})
         return
     out.print(", ".join(f"{name} {value}" for name, value in facts.items()), markup=False, soft_wrap=True)
+
+
+@solve.command()
+def texas42(
+    position: Annotated[str, Argument(metavar="POSITION", help="all four hands open, as `show` prints it")],
+    as_json: JsonOption = False,
+) -> None:
+    """Solve a position of Texas 42 with all hands open: its value and that of every tile that may be played.
+
+    Values are the points still to come, team 0 (South and North) minus team 1, with best play by all.
+
+    rookery solve texas42 'sixes 0 2-2,3-0,4-0,5-1,5-3,6-0,6-6/3-3,4-1,4-2,4-4,5-0,5-4,6-3/1-0,1-1,2-1,4-3,5-2,6-4,6-5/0-0,2-0,3-1,3-2,5-5,6-1,6-2 -'
+    """  # noqa: E501
+    from rookery.games.library import load
+    from rookery.search.solve.texas42 import solve as solve_states
+    from rookery.terminal import waiting
+
+    begin = load("texas42").position(position)
+    with waiting(lambda: COMPILING):
+        solved = solve_states(begin.states)
+    show_tiles(begin, int(solved.values[0]), solved.q[0].tolist(), as_json)
+
+
+def show_tiles(begin: Position, value: int, q: list[int], as_json: bool) -> None:
+    """Print the value of a position of Texas 42 and of the tiles that may be played."""
+    from rookery.games.texas42 import points
+    from rookery.search.solve.texas42 import ILLEGAL
+    from rookery.terminal import out
+
+    moves = {begin.move_text(slot): known for slot, known in enumerate(q) if known != ILLEGAL}
+    best = [move for move, known in moves.items() if known == value]
+    facts: dict[str, Any] = {"game": begin.game.spec, "position": begin.text(), "points": points(begin)}
+    facts |= {"to_move": None if begin.over else begin.mover, "value": value, "best": best, "moves": moves}
+    if as_json:
+        print_json(facts | {"q": [None if known == ILLEGAL else known for known in q]})
+        return
+    if begin.over:
+        out.print("the hand is over")
+    else:
+        out.print(f"{begin.game.seat_name(begin.mover)} to move; to come, team 0 minus team 1: {value:+d}")
+    for move, known in moves.items():
+        out.print(f"  {move:5s} {known:+4d}{'  best' if move in best else ''}", markup=False)
+    taken = facts["points"]
+    final = (42 + taken[0] - taken[1] + value) // 2
+    out.print(f"points so far {taken[0]} to {taken[1]}; in the end {final} to {42 - final}")

@@ -146,7 +146,7 @@ def log_weights(worlds: np.ndarray, oracle: Oracle, habits: Habits) -> np.ndarra
 
 def weighted(worlds: np.ndarray, oracle: Oracle, habits: Habits | None = None) -> Weights:
     """Weigh the worlds of one position, as `Worlds.sample` gives them, by a model of the others' choices."""
-    drawn = Drawn(worlds, np.array([0, len(worlds)]), np.array([len(worlds)]))
+    drawn = Drawn(worlds, np.array([0, len(worlds)]), np.array([len(worlds)]), np.array([False]))
     weights = weights_of(drawn, oracle, habits or Habits())
     weights /= weights.sum()
     return Weights(weights, float(1.0 / np.sum(weights**2)))

@@ -88,11 +88,8 @@ class Drawn:
     """[P + 1] position p has the worlds begins[p]..begins[p + 1] - 1"""
     counts: np.ndarray
     """[P] possible worlds"""
-
-    @property
-    def complete(self) -> np.ndarray:
-        """Tell of each position [P] whether its worlds are as many as there are."""
-        return np.asarray(np.diff(self.begins) == self.counts)
+    complete: np.ndarray
+    """[P] whether these are all of them, each once, and not a sample"""
 
 
 def sample_worlds(states: np.ndarray, n: int, seeds: np.ndarray, threads: int = 1) -> np.ndarray:
@@ -129,8 +126,11 @@ def worlds_of(
         last = min(first + SHARE, len(out))
         draw_worlds(np.zeros(1, DESK), states, keys, seats, counts, listed, begins, out, first, last, stop)
 
-    on_threads(draw, range(0, len(out), SHARE), threads, stop)
-    return Drawn(out, begins, counts)
+    if len(out) <= SHARE:  # beginning threads would take longer than the work
+        draw(0)
+    else:
+        on_threads(draw, range(0, len(out), SHARE), threads, stop)
+    return Drawn(out, begins, counts, listed)
 
 
 def seeds_of(seeds: np.ndarray, positions: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from rookery.games.position import Position
 from rookery.games.texas42_tiles import read_tile, tile_text, tiles_of
 from rookery.search.solve import texas42_suits
 from rookery.search.solve.texas42 import ILLEGAL, Solver, Stopped, solve
+from rookery.search.solve.texas42_table import MOST_DEALS
 from search.solve.slow_texas42_values import slow_q
 
 LEAD_VALUES = [
@@ -125,9 +126,7 @@ def test_the_auction_before_a_hand_changes_no_value():
 def test_threads_and_tables_do_not_change_answers():
     states = random_states(1, 150)
     expected = SOLVER.q(states)
-    crowded = Solver()
-    crowded.benches.queue[0] = crowded.benches.queue[0]._replace(table=np.zeros(8, np.int64))
-    for solver in (Solver(threads=3), crowded):
+    for solver in (Solver(threads=3), Solver(memory=1), Solver(threads=2, memory=4)):
         solved = solver.q(states)
         assert (solved.q == expected.q).all()
         assert (solved.values == expected.values).all()
@@ -144,7 +143,7 @@ def test_a_deal_met_again_under_another_declaration_is_solved_anew():
 def test_running_out_of_numbers_for_deals_empties_the_table():
     solver, states = Solver(), random_states(2, 20, 8)
     expected = solver.q(states)
-    solver.benches.queue[0].desks["deal"] = (1 << 16) - 10
+    solver.benches.queue[0].desks["deal"] = MOST_DEALS - 10
     assert (solver.q(states).q == expected.q).all()
     assert solver.benches.queue[0].desks["deal"][0] < 20
 
@@ -196,10 +195,9 @@ def test_memory_and_threads_must_be_possible():
 
 
 def test_tiles_are_set_apart_by_what_tells_them_apart():
-    apart = {name: texas42_suits.suits_of(number)["apart"] for number, name in enumerate(NAMES)}
-
     def between(name: str, first: str, second: str) -> list[str]:
-        return [tile_text(t) for t in tiles_of(apart[name][read_tile(first), read_tile(second)])]
+        found = texas42_suits.apart(NAMES.index(name), read_tile(first), read_tile(second))
+        return [tile_text(tile) for tile in tiles_of(found)]
 
     assert between("sixes", "6-3", "6-1") == ["6-2"]
     assert between("sixes", "6-3", "5-3") == between("sixes", "5-5", "5-4") == [tile_text(t) for t in range(28)]

@@ -28,26 +28,14 @@ from rookery.games.texas42 import STATE
 from rookery.games.texas42_auction import DONE, PLAYING
 from rookery.games.texas42_tiles import ALL_TILES, HAND, NAMES, NO_TILE, NOT_NAMED, SEATS
 from rookery.search.records import at
-from rookery.search.solve.texas42_search import (
-    DESK,
-    LEVEL,
-    LEVELS,
-    MOST_DEALS,
-    STOPPED,
-    WAYS,
-    Desk,
-    Level,
-    is_repeated,
-    legal_tiles,
-    make,
-    points_to_come,
-    settle,
-)
+from rookery.search.solve.texas42_moves import LEVEL, Level, legal_tiles, twin_of
+from rookery.search.solve.texas42_search import DESK, LEVELS, STOPPED, Desk, make, points_to_come, settle
 from rookery.search.solve.texas42_suits import Suits, all_suits
+from rookery.search.solve.texas42_table import BUCKET, MOST_DEALS, Bucket
 from rookery.search.threads import MOST_THREADS, new_stop, on_threads
 
 ILLEGAL = -128
-MEMORY, MOST_MEMORY = 2, 1 << 14  # megabytes of one thread's table
+MEMORY, MOST_MEMORY = 1024, 1 << 24  # kilobytes of one thread's table
 CHUNK = 16  # positions a thread takes at once
 Report = Callable[[int], None]
 
@@ -75,7 +63,7 @@ class Bench(NamedTuple):
 
     desks: np.ndarray  # [1] DESK
     levels: np.ndarray  # [LEVELS + 1] LEVEL
-    table: np.ndarray  # [2^n] int64
+    table: np.ndarray  # [2^n] BUCKET
 
 
 # ---- compiled ------------------------------------------------------------------------------------
@@ -92,8 +80,11 @@ def numbers(suits: Suits, tiles: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def begin(state: State, level: Level, desk: Desk, suits: Suits, table: np.ndarray) -> None:
-    """Set a level and the desk to a position of the game; a new deal gets a new number."""
+def begin(state: State, level: Level, desk: Desk, suits: Suits) -> bool:
+    """Set a level and the desk to a position of the game; a new deal gets a new number.
+
+    Return whether numbers began anew, so that the table must be emptied.
+    """
     same = desk.declaration == state.declaration
     for seat in range(SEATS):
         hand = numbers(suits, int64(state.hands[seat]))
@@ -101,10 +92,7 @@ def begin(state: State, level: Level, desk: Desk, suits: Suits, table: np.ndarra
         desk.hands[seat] = hand
     if not same:
         desk.declaration = state.declaration
-        desk.deal += 1
-        if desk.deal > MOST_DEALS:
-            table[:] = 0
-            desk.deal = 1
+        desk.deal = desk.deal % MOST_DEALS + 1
     level.left = ALL_TILES & ~numbers(suits, int64(state.played))
     level.seat, level.place, level.suit = state.texas42_mover, state.plays & 3, state.led_suit
     level.worth, level.best = 1, 0
@@ -113,6 +101,7 @@ def begin(state: State, level: Level, desk: Desk, suits: Suits, table: np.ndarra
         level.worth += suits.count[tile]
         if place == 0 or suits.beats[level.suit, level.best] >> tile & 1:
             level.best, level.winner = tile, (state.leaders[state.plays >> 2] + place) & 3
+    return not same and desk.deal == 1
 
 
 @njit(cache=True, nogil=True)
@@ -123,7 +112,7 @@ def slot_of(state: State, tile: int) -> int:
 
 @njit(cache=True, nogil=True)
 def solve_tiles(
-    state: State, root: Level, desk: Desk, suits: Suits, table: np.ndarray, stop: np.ndarray, q: np.ndarray
+    state: State, root: Level, desk: Desk, suits: Suits, table: Bucket, stop: np.ndarray, q: np.ndarray
 ) -> int:
     """Write the value of every legal tile, for team 0 minus team 1; return the best for the mover, or STOPPED."""
     first, all_points = at(root, 1), points_to_come(root, suits)
@@ -134,11 +123,9 @@ def solve_tiles(
         tile = lowest_bit(rest)
         rest &= rest - 1
         slot = slot_of(state, suits.tile[tile])
-        if is_repeated(suits, tiles, tile, seen):
-            lower = tiles & ((1 << tile) - 1)
-            while suits.apart[tile, lowest_bit(lower)] & seen != 0:
-                lower &= lower - 1
-            q[slot] = q[slot_of(state, suits.tile[lowest_bit(lower)])]
+        twin = twin_of(suits, tiles, tile, seen)
+        if twin >= 0:
+            q[slot] = q[slot_of(state, suits.tile[twin])]
             continue
         root.move, root.need = tile, 0
         make(root, first, suits)
@@ -169,12 +156,14 @@ def solve_range(
             continue
         root = levels[0]
         rules = suits[states[i].declaration]
-        begin(states[i], root, desk, rules, table)
+        if begin(states[i], root, desk, rules):
+            for bucket in range(table.shape[0]):
+                table[bucket].ways[:] = 0
         all_points = points_to_come(root, rules)
         if every:
-            value = solve_tiles(states[i], root, desk, rules, table, stop, q[i])
+            value = solve_tiles(states[i], root, desk, rules, table[0], stop, q[i])
         else:
-            value = settle(root, desk, rules, table, stop, all_points >> 1)
+            value = settle(root, desk, rules, table[0], stop, all_points >> 1)
         if value == STOPPED or stop[0] != 0:
             return False
         values[i] = 2 * value - all_points
@@ -188,10 +177,10 @@ class Solver:
     """A solver with tables that are kept from one batch to the next."""
 
     def __init__(self, threads: int = 1, memory: int = MEMORY):
-        """Make a solver on so many threads, each with a table of at most `memory` megabytes."""
+        """Make a solver on so many threads, each with a table of at most `memory` kilobytes."""
         self.threads = whole_number("threads", threads, 1, MOST_THREADS)
-        most = whole_number("memory of the solver of texas42 in megabytes", memory, 1, MOST_MEMORY) << 20
-        self.entries = 1 << ((most // 8).bit_length() - 1)
+        most = whole_number("memory of the solver of texas42 in kilobytes", memory, 1, MOST_MEMORY) << 10
+        self.buckets = 1 << ((most // BUCKET.itemsize).bit_length() - 1)
         self.suits = all_suits()
         self.benches: LifoQueue[Bench] = LifoQueue()
         for _ in range(self.threads):
@@ -200,8 +189,8 @@ class Solver:
     def new_bench(self) -> Bench:
         """Make what one thread works with."""
         desks = np.zeros(1, DESK)
-        desks["declaration"] = -1
-        return Bench(desks, np.zeros(LEVELS + 1, LEVEL), np.zeros(max(WAYS, self.entries), np.int64))
+        desks["declaration"], desks["buckets"] = -1, self.buckets
+        return Bench(desks, np.zeros(LEVELS + 1, LEVEL), np.zeros(self.buckets, BUCKET))
 
     def q(self, states: np.ndarray, stop: np.ndarray | None = None, report: Report = ignore) -> Solved:
         """Solve positions, with the value of every legal tile.
@@ -221,8 +210,10 @@ class Solver:
         stop, count = new_stop() if stop is None else stop, len(states)
         solved = Solved(np.zeros(count, np.int8), np.full((count, HAND), ILLEGAL, np.int8))
 
+        chunk = max(1, min(CHUNK, count // (4 * self.threads)))
+
         def work(begun: int) -> None:
-            end, bench = min(begun + CHUNK, count), self.benches.get()
+            end, bench = min(begun + chunk, count), self.benches.get()
             try:
                 arrays = (bench.levels, self.suits, bench.table, stop, solved.values, solved.q)
                 if not solve_range(states, begun, end, every, bench.desks[0], *arrays):
@@ -231,7 +222,10 @@ class Solver:
                 self.benches.put(bench)
             report(end - begun)
 
-        on_threads(work, range(0, count, CHUNK), self.threads, stop)
+        if count == 1:  # is solved before an interrupt could be missed
+            work(0)
+        else:
+            on_threads(work, range(0, count, chunk), self.threads, stop)
         return solved
 
 

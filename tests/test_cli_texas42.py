@@ -1,0 +1,127 @@
+"""Texas 42 on the command line as a person types it: real processes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from games.slow_texas42 import HAND_22
+from rookery import load
+from rookery.games import texas42
+from search.test_texas42_answers import KEYS, line_of
+from search.test_worlds import played_to
+from support import run_rookery
+
+pytestmark = pytest.mark.xdist_group("texas42")
+
+HAND = "2-2,3-0,4-0,5-1,5-3,6-0,6-6"
+WHOLE = load("texas42").set_up(texas42.deal(42), 6, 0, HAND_22.split())
+
+
+def test_the_plays_of_a_typed_hand_are_valued_for_people():
+    plays = ",".join(HAND_22.split()[:16])
+    done = run_rookery("analyse", "texas42", f"sixes 0 ?/3-3,4-1,4-2,4-4,5-0,5-4,6-3/?/? {plays}", "--holders")
+    assert done.returncode == 0, done.stderr
+    assert "West to play; South and North need 30 points and have 1" in done.stdout
+    assert "possible worlds: " in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["play", "E[Q]", "spread", "P(make)"] in rows
+    assert {row[0] for row in rows if row and row[-1] == "%" and "-" in row[0]} >= {"5-0", "5-4", "6-3"}
+    assert ["tile", "South", "West", "North", "East"] in rows
+    opened = run_rookery("analyse", "texas42", "--seed", "3", "--worlds", "5", "--bid", "35")
+    assert "need 35 points" in opened.stdout
+    assert "P(make)   exact" in opened.stdout
+
+
+def test_the_plays_of_a_typed_hand_are_valued_for_programs():
+    done = run_rookery("analyse", "texas42", f"sixes 0 {HAND}/?/?/? -", "--worlds", "20", "--json")
+    found = json.loads(done.stdout)
+    assert set(KEYS) < set(found)
+    assert (found["bid"], found["sampled"], found["complete"], found["worlds"]) == (30, 20, False, 399_072_960)
+    assert [play["tile"] for play in found["plays"]] == HAND.split(",")
+    assert found["best"] == max(found["plays"], key=lambda play: play["mean"])["tile"]
+    assert (
+        run_rookery("analyse", "texas42", f"sixes 0 {HAND}/?/?/? -", "--worlds", "20", "--json").stdout == done.stdout
+    )
+
+
+def test_a_finished_hand_is_gone_through_play_by_play():
+    done = run_rookery("analyse", "texas42", WHOLE.text(), "--worlds", "10")
+    assert done.returncode == 0, done.stderr
+    assert len([line for line in done.stdout.splitlines() if line.startswith(tuple("1234567"))]) == 7
+    found = json.loads(run_rookery("analyse", "texas42", WHOLE.text(), "--worlds", "10", "--json").stdout)
+    assert found["points"] == [13, 29]
+    assert [play["tile"] for play in found["plays"]] == HAND_22.split()
+
+
+def test_a_file_is_answered_line_by_line_and_wrong_lines_are_named(tmp_path):
+    path = tmp_path / "hands.jsonl"
+    lines = [line_of(played_to(seed, plays)[0]) for seed, plays in ((1, 12), (2, 20), (3, 28))]
+    path.write_text("\n".join([lines[0], "nonsense", *lines[1:]]) + "\n")
+    done = run_rookery("analyse", "texas42", "--positions", str(path), "--json")
+    assert done.returncode == 2
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [list(answer) for answer in answers] == [KEYS, ["error"], KEYS, KEYS]
+    assert answers[1]["error"].startswith(f"{path}, line 2: it is no JSON")
+    assert f"{path}, line 2" in done.stderr
+    path.write_text(lines[1])
+    shown = run_rookery("analyse", "texas42", "--positions", str(path))
+    assert (shown.returncode, shown.stderr.count("rookery:")) == (0, 0)
+    assert "line 1: " in shown.stdout
+    assert "possible worlds: " in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["analyse", "pylos"], "--player is missing; only texas42 is analysed without one, not 'pylos'"),
+        (["analyse", "texas42", "--positions", "no-such-file"], "positions 'no-such-file' cannot be read"),
+        (["analyse", "texas42", "x", "--positions", "y"], "give either a position or --positions y, not both"),
+        (
+            ["analyse", "texas42", "--player", "random", "--worlds", "5"],
+            "--worlds is for an analysis of texas42 without",
+        ),
+        (["analyse", "texas42", "sixes 0 ?/?/?/? -"], "the hand of seat 0 is hidden"),
+        (["analyse", "texas42:auction=redeal"], "no tile is played before a declaration is named"),
+        (["analyse", "texas42", f"sixes 0 {HAND}/?/?/? 2-2,2-1,6-5,1-0,2-1"], "the tile was played before"),
+        (["play", "texas42", "--hint", "mtcs"], "did you mean mcts"),
+        (["play", "domineering", "--partner", "random"], "nobody else plays for the team of Vertical"),
+        (["play", "texas42", "--seat", "none", "--partner", "random"], "--partner 'random' is for playing"),
+    ],
+)
+def test_wrong_input_ends_with_status_2_and_says_why(arguments, complaint):
+    done = run_rookery(*arguments)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_person_plays_with_three_players_and_asks_for_hints():
+    given = "hint\n" + "hint\nmoves\nundo\n" + "quit\n"
+    done = run_rookery("play", "texas42", "--seed", "3", "--hint", "eq:worlds=5", "--against", "heuristic", given=given)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("possible worlds: 399,072,960") == 2
+    assert "P(make)" in done.stdout
+    first = done.stdout.split("South> ")[1].splitlines()[4].split()[0]
+    given = f"{first}\nquit\n"
+    done = run_rookery("play", "texas42", "--seed", "3", "--partner", "random", "--against", "heuristic", given=given)
+    told = done.stdout.replace("South> ", "").splitlines()
+    assert [line.split(" plays")[0] for line in told if " plays " in line][:3] == [
+        "West (heuristic)",
+        "North (random)",
+        "East (heuristic)",
+    ]
+
+
+def test_a_hint_of_a_player_that_says_nothing_is_its_move():
+    done = run_rookery("play", "texas42", "--seed", "3", "--hint", "heuristic", "--against", "random", given="hint\n")
+    assert "heuristic would play " in done.stdout
+    done = run_rookery("play", "domineering:rows=4,cols=4", given="hint\nquit\n")
+    assert "nobody gives hints; begin with --hint PLAYER" in done.stderr
+
+
+def test_players_meet_on_mirrored_deals():
+    done = run_rookery("match", "heuristic", "random", "--game", "texas42:bid=30", "--games", "20", "--json")
+    assert done.returncode == 0, done.stderr
