@@ -120,7 +120,7 @@ def wilson(made: np.ndarray, tries: int) -> tuple[np.ndarray, np.ndarray]:
     share, weight = made / tries, Z95**2 / tries
     centre = (share + weight / 2) / (1 + weight)
     half = np.sqrt(share * (1 - share) * weight + weight**2 / 4) / (1 + weight)
-    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+    return np.minimum(share, np.maximum(0.0, centre - half)), np.maximum(share, np.minimum(1.0, centre + half))
 
 
 # ---- deals ---------------------------------------------------------------------------------------
