@@ -137,6 +137,10 @@ def test_many_positions_at_once_are_each_as_alone():
     assert len(together) == 9
 
 
+def test_no_positions_have_no_expectations():
+    assert len(expected_many(GAME.start(1).states[:0], 5, np.zeros(0, np.int64))) == 0
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_dealing_hidden_tiles_anew_changes_no_expectation(seed):
     rng = np.random.default_rng(seed)
@@ -168,6 +172,10 @@ def test_an_oracle_of_one_s_own_is_asked_about_worlds_with_all_hands():
     [
         (lambda: expected(played_to(1, 28)[0]), "the hand is over"),
         (lambda: expected(load("texas42:auction=redeal").start(1)), "no tile is played before a declaration is named"),
+        (
+            lambda: expected_many(np.concatenate([GAME.start(1).states, played_to(1, 28)[0].states]), 5, np.arange(2)),
+            "position 1 of 2: there is nothing to expect, as nobody is to play a tile",
+        ),
         (lambda: expected(GAME.start(1), bid=43), "bid must be a whole number in 1..42, not 43"),
         (lambda: expected(GAME.start(1), worlds=0), "the number of worlds must be a whole number in"),
         (lambda: expected(load("pylos").start()), "a position of texas42 is needed here"),

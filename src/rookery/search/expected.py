@@ -174,6 +174,9 @@ def expected_many(
 
     Hidden hands may stand in `states`; they are not read. `threads` draw the worlds; an oracle has its own.
     """
+    if (states["phase"] != auction.PLAYING).any():
+        place = int(np.argmax(states["phase"] != auction.PLAYING))
+        raise BadInput(f"position {place} of {len(states)}: there is nothing to expect, as nobody is to play a tile")
     ask = oracle or Exact(threads)
     drawn = worlds_of(states, worlds, seeds, threads=threads, all_if_fewer=True)
     weights = weights_of(drawn, ask, habits)
