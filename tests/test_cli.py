@@ -18,8 +18,8 @@ pytestmark = pytest.mark.xdist_group("command line")
 
 COMMANDS = (
     "", "show", "play", "perft", "games", "doctor", "players", "analyse", "match", "ratings", "export", "bench",
-    "bench rules", "bench search", "solve", "solve domineering", "solve pylos", "runs", "runs list", "runs compare",
-    "runs prune", "runs rm", "watch", "train", "resume",
+    "bench rules", "bench search", "bench texas42", "solve", "solve domineering", "solve pylos", "solve texas42",
+    "runs", "runs list", "runs compare", "runs prune", "runs rm", "watch", "train", "resume",
 )  # fmt: skip
 
 

@@ -9,9 +9,12 @@ from games.slow_texas42 import ALL_TILES
 from games.slow_texas42_house import SlowHouseHand
 from rookery import BadInput, load, make_player
 from rookery.arena.player import turn_of
+from rookery.arena.texas42_report import known_lines
 from rookery.search.expected import Exact, expected
 from rookery.search.posterior import Habits, rewound, weighted
-from rookery.search.solve.texas42 import solve
+from rookery.search.solve.texas42 import Solver, solve
+from rookery.search.texas42_answers import answers
+from rookery.search.texas42_costs import costs
 from rookery.search.worlds import Worlds
 from search.solve.test_texas42_house import after, endings, slow_makes
 from support import HOUSE_42
@@ -76,3 +79,19 @@ def test_players_play_house_contracts_to_their_end(text, bids, name):
             assert all(-1 <= line.value <= 1 for line in found.analysis.lines)
         position.play(found.action)
     assert abs(position.payoff(0)) == pytest.approx((4 if bids.startswith("plunge") else 1) / 7)
+
+
+def test_what_is_told_in_points_leaves_house_contracts_out():
+    position, _ = endings("sevens", 2, 20)
+    facts = answers([position, load("texas42:declaration=fives").start(1)], Solver())
+    assert (facts[0]["value"], facts[0]["q"]) == (None, [None] * 7)
+    assert facts[0]["worlds"] == Worlds(position).count
+    assert facts[1]["value"] is not None
+    with pytest.raises(BadInput, match="plays cost no points in sevens, which is made or set as a whole"):
+        costs(position)
+
+
+def test_the_goal_of_a_house_contract_is_told():
+    nello, sevens = endings("nello", 5, 16)[0], endings("sevens", 2, 20)[0]
+    assert "must lose every trick" in known_lines(nello, Worlds(nello))[0]
+    assert "must take every trick" in known_lines(sevens, Worlds(sevens))[0]

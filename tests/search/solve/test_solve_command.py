@@ -95,3 +95,27 @@ def test_an_interrupt_ends_a_long_search_at_once():
     _, complaints = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in complaints
+
+
+HAND_42 = (
+    "sixes 0 2-2,3-0,4-0,5-1,5-3,6-0,6-6/3-3,4-1,4-2,4-4,5-0,5-4,6-3/1-0,1-1,2-1,4-3,5-2,6-4,6-5/"
+    "0-0,2-0,3-1,3-2,5-5,6-1,6-2 2-2,4-2,2-1,2-0,3-0,3-3,4-3,3-1,4-1,1-0,0-0,4-0,4-4,1-1,3-2,5-1"
+)
+"""published hand 22 after 16 plays, West to lead"""
+
+
+def test_a_position_of_texas_42_gets_the_value_of_every_tile():
+    facts = json.loads(run_rookery("solve", "texas42", HAND_42, "--json").stdout)
+    assert (facts["to_move"], facts["value"], facts["points"]) == (1, -4, [1, 13])
+    assert facts["moves"] == {"5-0": -4, "5-4": 6, "6-3": -4}
+    assert facts["q"] == [None, None, None, None, -4, 6, -4]
+    assert facts["best"] == ["5-0", "6-3"]
+    shown = run_rookery("solve", "texas42", HAND_42).stdout
+    assert "West to move; to come, team 0 minus team 1: -4" in shown
+    assert "points so far 1 to 13; in the end 13 to 29" in shown
+
+
+def test_a_position_of_texas_42_with_hidden_hands_is_refused():
+    done = run_rookery("solve", "texas42", "sixes 0 ?/?/?/? -")
+    assert done.returncode == 2
+    assert "has hidden hands" in done.stderr

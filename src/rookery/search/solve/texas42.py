@@ -29,7 +29,17 @@ from rookery.games.texas42_auction import DONE, PLAYING
 from rookery.games.texas42_tiles import ALL_TILES, HAND, NAMES, NO_TILE, NOT_NAMED, SEATS
 from rookery.search.records import at
 from rookery.search.solve.texas42_moves import LEVEL, Level, legal_tiles, twin_of
-from rookery.search.solve.texas42_search import DESK, LEVELS, STOPPED, Desk, make, points_to_come, settle
+from rookery.search.solve.texas42_search import (
+    DESK,
+    LEVELS,
+    STOPPED,
+    Desk,
+    gather_trumps,
+    guessed,
+    make,
+    points_to_come,
+    settle,
+)
 from rookery.search.solve.texas42_suits import Suits, all_suits
 from rookery.search.solve.texas42_table import BUCKET, MOST_DEALS, Bucket
 from rookery.search.threads import MOST_THREADS, new_stop, on_threads
@@ -93,6 +103,7 @@ def begin(state: State, level: Level, desk: Desk, suits: Suits) -> bool:
     if not same:
         desk.declaration = state.declaration
         desk.deal = desk.deal % MOST_DEALS + 1
+        gather_trumps(desk, suits)
     level.left = ALL_TILES & ~numbers(suits, int64(state.played))
     level.seat, level.place, level.suit = state.texas42_mover, state.plays & 3, state.led_suit
     level.worth, level.best = 1, 0
@@ -118,7 +129,7 @@ def solve_tiles(
     first, all_points = at(root, 1), points_to_come(root, suits)
     tiles = int64(legal_tiles(suits, int64(root.left & desk.hands[root.seat]), root.place, root.suit))
     seen = int64(root.left) if root.place == 0 else int64(root.left | (1 << root.best))
-    best, guess, rest = -1, all_points >> 1, tiles
+    best, guess, rest = -1, guessed(root, desk, suits), tiles
     while rest != 0:
         tile = lowest_bit(rest)
         rest &= rest - 1
@@ -163,7 +174,7 @@ def solve_range(
         if every:
             value = solve_tiles(states[i], root, desk, rules, table[0], stop, q[i])
         else:
-            value = settle(root, desk, rules, table[0], stop, all_points >> 1)
+            value = settle(root, desk, rules, table[0], stop, guessed(root, desk, rules))
         if value == STOPPED or stop[0] != 0:
             return False
         values[i] = 2 * value - all_points
@@ -209,7 +220,6 @@ class Solver:
         check(states)
         stop, count = new_stop() if stop is None else stop, len(states)
         solved = Solved(np.zeros(count, np.int8), np.full((count, HAND), ILLEGAL, np.int8))
-
         chunk = max(1, min(CHUNK, count // (4 * self.threads)))
 
         def work(begun: int) -> None:
@@ -235,7 +245,7 @@ def check(states: Any) -> None:
         raise BadInput(f"the solver of texas42 takes an array of its positions, not {type(states).__name__}")
     if not set(STATE.names or ()) <= set(states.dtype.names):
         raise BadInput("the solver of texas42 takes positions of texas42, not of another game")
-    early = ~np.isin(states["phase"], (PLAYING, DONE))
+    early = (states["phase"] != PLAYING) & (states["phase"] != DONE)
     if early.any():
         raise BadInput(f"position {np.argmax(early)} has no declaration yet; the solver of texas42 needs one")
     house = states["declaration"] > NOT_NAMED
@@ -244,7 +254,7 @@ def check(states: Any) -> None:
         raise BadInput(
             f"position {np.argmax(house)} is {name}, which is not about points: texas42_house.makes solves it"
         )
-    hidden = (states["tiles"] == NO_TILE).any(axis=(1, 2))
+    hidden = (states["tiles"][:, :, 0] == NO_TILE).any(axis=1)
     if hidden.any():
         raise BadInput(f"position {np.argmax(hidden)} has hidden hands; the solver of texas42 needs all four")
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numba import int64, njit
 
-from rookery.games.bits import popcount
-from rookery.games.texas42_tiles import SEATS, TILES
+from rookery.games.bits import lowest_bit, popcount
+from rookery.games.texas42_tiles import HAND, SEATS, TILES
 from rookery.search.borrowed import borrowed
 from rookery.search.inner import inner
 from rookery.search.records import at, prefetch
@@ -36,13 +36,44 @@ DESK = np.dtype(
         ("declaration", np.int64),
         ("deal", np.int64),  # number of the deal, for the table
         ("buckets", np.int64),  # of the table
+        ("trumps", np.int8, (1 << HAND,)),  # the trumps that stand for these trumps, see `gather_trumps`
         ("nodes", np.int64),
     ],
     align=True,
 )
 LEVELS = TILES + 1
+TRUMPS = (1 << HAND) - 1  # trumps have the lowest numbers
 UNDECIDED, STOPPED = -1, -2
 POLL = (1 << 12) - 1  # positions between two looks at the stop, less one
+
+
+@inner
+def gather_trumps(desk: Desk, suits: Suits) -> None:
+    """Find for each set of trumps left the set that stands for it in the search.
+
+    Only ranks among those left matter: sets in which the same seats hold the first, second, ... highest trump, worth
+    the same, are one. Each trump gives way to the highest of its owner's, as dealt, that is worth as much and lies
+    below what the trumps above it have become.
+    """
+    for trumps in range(1 << HAND):
+        gathered, after, rest = int64(0), int64(0), int64(trumps if suits.trumps != 0 else 0)
+        while rest != 0:
+            trump = lowest_bit(rest)
+            rest &= rest - 1
+            while not is_alike(desk, suits, trump, after):
+                after += 1
+            gathered |= int64(1) << after
+            after += 1
+        desk.trumps[trumps] = gathered if suits.trumps != 0 else trumps
+
+
+@inner
+def is_alike(desk: Desk, suits: Suits, first: int, second: int) -> bool:
+    """Tell whether two tiles were dealt to one seat and are worth the same."""
+    for seat in range(SEATS):
+        if desk.hands[seat] >> first & 1 and desk.hands[seat] >> second & 1:
+            return bool(suits.count[first] == suits.count[second])
+    return False
 
 
 @inner
@@ -58,6 +89,8 @@ def enter(level: Level, desk: Desk, suits: Suits, table: Bucket) -> int:
             return 0
         if level.need > points:
             return points
+        left = left & ~TRUMPS | desk.trumps[left & TRUMPS]
+        level.left = left
     own, second = left & desk.hands[seat], left & desk.hands[(seat + 1) & 3]
     third, fourth = left & desk.hands[(seat + 2) & 3], left & desk.hands[(seat + 3) & 3]
     known = NO_MOVE
@@ -182,6 +215,23 @@ def answer(first: Level, desk: Desk, suits: Suits, table: Bucket, stop: np.ndarr
 
 
 @njit(cache=True, nogil=True)
+def guessed(first: Level, desk: Desk, suits: Suits) -> int:
+    """Return the points team 0 takes if everybody plays the most promising tile."""
+    k, taken, hands = 0, 0, desk.hands
+    while at(first, k).left != 0:
+        level = at(first, k)
+        left, seat = int64(level.left), int64(level.seat)
+        own, second = left & hands[seat], left & hands[(seat + 1) & 3]
+        third, fourth = left & hands[(seat + 2) & 3], left & hands[(seat + 3) & 3]
+        list_moves(level, suits, own, second, third, fourth, NO_MOVE)
+        level.move = level.moves[0] & 31
+        k += 1
+        make(level, at(first, k), suits)
+        taken += at(first, k).gain
+    return int(taken)
+
+
+@njit(cache=True, nogil=True)
 def settle(first: Level, desk: Desk, suits: Suits, table: Bucket, stop: np.ndarray, guess: int) -> int:
     """Return the value of the position on the first of some levels, or STOPPED: points to come for team 0."""
     low, high, step = 0, points_to_come(first, suits), 1
@@ -197,7 +247,7 @@ def settle(first: Level, desk: Desk, suits: Suits, table: Bucket, stop: np.ndarr
         else:
             high = value
             need = max(high + 1 - step, (low + high + 1) >> 1)
-        step *= 2
+        step += 1
     return low
 
 

@@ -15,7 +15,7 @@ two tiles of one hand can be exchanged without changing the game, and only one o
 
 from __future__ import annotations
 
-from functools import cache
+import functools
 from typing import Any
 
 import numpy as np
@@ -103,7 +103,7 @@ def suits_of(declaration: int) -> np.ndarray:
     return suits
 
 
-@cache
+@functools.cache
 def all_suits() -> np.ndarray:
-    """Make the records of all declarations, once; nobody writes to them."""
+    """Return the records of all declarations, made once and not to be written to."""
     return np.array([suits_of(declaration) for declaration in ALL], SUITS_OF)
