@@ -30,12 +30,12 @@ def test_the_chance_of_a_house_contract_is_that_over_all_worlds_by_trying_everyt
             world = SlowHouseHand([[ALL_TILES[t] for t in hand] for hand in state["tiles"]], name, slow.bidder)
             for _, tile in slow.plays:
                 world.play(tile)
-            for slot, answers in made.items():
-                answers.append(slow_makes(after(world, ALL_TILES[state["tiles"][position.mover, slot]])))
+            for slot, outcomes in made.items():
+                outcomes.append(slow_makes(after(world, ALL_TILES[state["tiles"][position.mover, slot]])))
         side = 1 if position.mover % 2 == slow.bidder % 2 else -1
-        for slot, answers in made.items():
-            assert found.make[slot] == pytest.approx(np.mean(answers))
-            assert found.mean[slot] == pytest.approx(42 * side * (2 * np.mean(answers) - 1))
+        for slot, outcomes in made.items():
+            assert found.make[slot] == pytest.approx(np.mean(outcomes))
+            assert found.mean[slot] == pytest.approx(42 * side * (2 * np.mean(outcomes) - 1))
 
 
 def test_an_oracle_answers_straight_hands_and_house_contracts_together():
