@@ -43,6 +43,7 @@ from rookery.games.texas42_auction import (
     NAMING,
     NO_AUCTION,
     PASS,
+    PLAYING,
     SILENT,
 )
 from rookery.games.texas42_house import FIRST_SPLASH, JUMP_TEXTS, USUAL, packed, read_house, sits_out
@@ -132,12 +133,19 @@ def mover(state: State) -> int:
     return int(state.texas42_mover)
 
 
-@implements("legal", STATE)
-def legal(state: State, out: np.ndarray) -> int:
-    if state.phase == BIDDING:
-        return auction.list_bids(state, FIRST_BID, FIRST_JUMP, out)
+@njit(cache=True, nogil=True)
+def list_auction(state: State, out: np.ndarray) -> int:
+    """Write what may be bid or named; apart from `legal`, which must stay small to be fast in the play."""
     if state.phase == NAMING:
         return auction.list_names(state, FIRST_NAME, out)
+    listed = auction.list_bids(state, FIRST_BID, out)
+    return auction.list_jumps(state, FIRST_JUMP, out, listed) if state.splash | state.plunge else listed
+
+
+@implements("legal", STATE)
+def legal(state: State, out: np.ndarray) -> int:
+    if state.phase != PLAYING:
+        return list_auction(state, out)
     hand, tiles, count = state.hands[state.texas42_mover], playable(state), 0
     while tiles != uint32(0):
         out[count] = popcount(hand & (bit(lowest_bit(tiles)) - uint32(1)))
@@ -150,7 +158,7 @@ def legal(state: State, out: np.ndarray) -> int:
 def is_legal(state: State, action: int) -> bool:
     if state.phase == BIDDING:
         bid = bid_of(action)
-        return bid != SILENT and auction.may_bid(state, bid)
+        return bid != SILENT and auction.may_call(state, bid)
     if state.phase == NAMING:
         return auction.may_name(state, action - FIRST_NAME)
     if action >= HAND:

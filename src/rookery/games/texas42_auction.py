@@ -23,8 +23,15 @@ from numba import njit
 
 from rookery.errors import BadInput
 from rookery.games.rules import State
-from rookery.games.texas42_house import FIRST_SPLASH, JUMP_TEXTS, LAST_JUMP, jump_marks, may_jump, may_name_house
-from rookery.games.texas42_tiles import DOUBLES_SUIT, NELLO, NOT_NAMED, SEATS, SEVENS, SEVENS_FREE
+from rookery.games.texas42_house import (
+    FIRST_SPLASH,
+    JUMP_TEXTS,
+    LAST_JUMP,
+    jump_marks,
+    may_jump,
+    may_name_house,
+)
+from rookery.games.texas42_tiles import DOUBLES_SUIT, NELLO, NO_TRUMP, NOT_NAMED, SEATS, SEVENS, SEVENS_FREE
 
 SILENT, PASS, ONE_MARK = 0, 1, 14
 AUCTIONS = ("none", "redeal", "forced")  # whether there is one, and what happens if all pass
@@ -39,12 +46,10 @@ BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in ra
 
 @njit(cache=True, nogil=True)
 def may_bid(state: State, bid: int) -> bool:
-    """Tell whether the mover may make a bid."""
+    """Tell whether the mover may make a bid of points or marks, or pass."""
     high = rung(state.high_bid)
     if bid == PASS:
         return bool(state.auction != FORCED or state.spoken < SEATS - 1 or high != SILENT)
-    if bid > LAST_BID:
-        return may_jump(state, bid, marks_of(high) if high >= ONE_MARK else 0)
     if bid < ONE_MARK:
         return bool(bid > high)
     if bid - ONE_MARK >= state.mark_limit:
@@ -52,6 +57,18 @@ def may_bid(state: State, bid: int) -> bool:
     if high < ONE_MARK:
         return bid <= ONE_MARK + 1
     return bool(bid == high + 1)
+
+
+@njit(cache=True, nogil=True)
+def may_call(state: State, bid: int) -> bool:
+    """Tell whether the mover may make any bid, splash and plunge too."""
+    return may_jump(state, bid, standing_marks(state)) if bid > LAST_BID else may_bid(state, bid)
+
+
+@njit(cache=True, nogil=True)
+def standing_marks(state: State) -> int:
+    """Return the marks of the highest bid; 0 if there is none or it is one of points."""
+    return marks_of(state.high_bid) if state.high_bid >= ONE_MARK else 0
 
 
 @njit(cache=True, nogil=True)
@@ -119,15 +136,22 @@ def is_made(state: State) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def list_bids(state: State, first: int, first_jump: int, out: np.ndarray) -> int:
-    """Write the actions of the bids the mover may make; return how many.
-
-    Bid b is action `first + b`, except that splash and plunge are the actions from `first_jump` on.
-    """
-    count, last = 0, LAST_JUMP if state.splash | state.plunge else LAST_BID
-    for bid in range(PASS, last + 1):
+def list_bids(state: State, first: int, out: np.ndarray) -> int:
+    """Write the actions of the bids of points and marks the mover may make, bid b as action `first + b`; count them."""
+    count = 0
+    for bid in range(PASS, LAST_BID + 1):
         if may_bid(state, bid):
-            out[count] = first + bid if bid <= LAST_BID else first_jump + bid - FIRST_SPLASH
+            out[count] = first + bid
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def list_jumps(state: State, first: int, out: np.ndarray, count: int) -> int:
+    """Write after `count` actions those of splash and plunge, in order from `first` on; return the new count."""
+    for bid in range(FIRST_SPLASH, LAST_JUMP + 1):
+        if may_jump(state, bid, standing_marks(state)):
+            out[count] = first + bid - FIRST_SPLASH
             count += 1
     return count
 
@@ -135,8 +159,8 @@ def list_bids(state: State, first: int, first_jump: int, out: np.ndarray) -> int
 @njit(cache=True, nogil=True)
 def list_names(state: State, first: int, out: np.ndarray) -> int:
     """Write the actions that name a declaration, declaration d as action `first + d`; return how many."""
-    count = 0
-    for declaration in range(SEVENS_FREE + 1):
+    count, last = 0, SEVENS_FREE if state.nello | state.sevens else NO_TRUMP
+    for declaration in range(last + 1):
         if may_name(state, declaration):
             out[count] = first + declaration
             count += 1

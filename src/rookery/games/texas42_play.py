@@ -14,7 +14,6 @@ from rookery.games.texas42_tiles import (
     FOLLOW,
     HAND,
     LEADS,
-    NELLO,
     NO_SUIT,
     NO_TILE,
     NOT_NAMED,
@@ -93,8 +92,6 @@ def end_trick(state: State) -> None:
     best, winner, worth = -1, 0, 1
     for place in range(SEATS):
         tile = state.history[first + place]
-        if tile == NO_TILE:  # of the seat that sits out
-            continue
         worth += COUNT[tile]
         strength = POWER[state.declaration, state.led_suit, tile]
         if strength > best:
@@ -109,31 +106,34 @@ def end_trick(state: State) -> None:
 
 
 @njit(cache=True, nogil=True)
-def show(state: State, seat: int, tile: int) -> None:
-    """Note the suit that is led, and what a tile tells about the rest of the seat's hand.
-
-    A tile that does not follow shows a void in the led suit. Where sevens wants the nearest tile to be played, a tile
-    shows that nothing nearer is held.
-    """
+def put(state: State, tile: int) -> None:
+    """Let the mover play a tile of its hand; one that does not follow shows that the seat is void in the led suit."""
+    seat = state.texas42_mover
     if state.plays & 3 == 0:
         state.led_suit = LEADS[state.declaration, tile]
-    elif state.declaration < SEVENS and FOLLOW[state.declaration, state.led_suit] & bit(tile) == uint32(0):
+    elif FOLLOW[state.declaration, state.led_suit] & bit(tile) == uint32(0):
         state.voids[seat] |= 1 << state.led_suit
-    if state.declaration == SEVENS:
-        state.voids[seat] |= (1 << LEADS[SEVENS, tile]) - 1
-
-
-@njit(cache=True, nogil=True)
-def put(state: State, tile: int) -> None:
-    """Let the mover play a tile of its hand; the place of a seat that sits out stays empty."""
-    seat = state.texas42_mover
-    show(state, seat, tile)
     state.history[state.plays] = tile
     state.played |= bit(tile)
     state.plays += 1
     state.texas42_mover = (seat + 1) & 3
-    if state.declaration >= NELLO and state.plays & 3 != 0 and state.texas42_mover == sits_out(state):
-        state.plays += 1
-        state.texas42_mover = (seat + 2) & 3
+    if state.declaration > NOT_NAMED:
+        play_house(state, seat, tile)
     if state.plays & 3 == 0:
         end_trick(state)
+
+
+@njit(cache=True, nogil=True)
+def play_house(state: State, seat: int, tile: int) -> None:
+    """Do what is different after a play in nello or sevens.
+
+    In nello the place of the seat that sits out stays empty. In sevens nobody follows: where the nearest tile must be
+    played, it shows that nothing nearer is held.
+    """
+    if state.declaration == SEVENS:
+        state.voids[seat] = (1 << LEADS[SEVENS, tile]) - 1
+    elif state.declaration > SEVENS:
+        state.voids[seat] = 0
+    elif state.plays & 3 != 0 and state.texas42_mover == sits_out(state):
+        state.plays += 1
+        state.texas42_mover = (seat + 2) & 3

@@ -95,8 +95,8 @@ def add_bids(state: State, bids: list[Any]) -> None:
         bid = auction.read_bid(value)
         if state["phase"] != auction.BIDDING:
             raise BadInput(f"the bid {value!r} is one too many; each of the {SEATS} seats speaks once")
-        if not auction.may_bid(state, bid):
-            allowed = [auction.BID_TEXTS[b] for b in range(1, len(auction.BID_TEXTS)) if auction.may_bid(state, b)]
+        if not auction.may_call(state, bid):
+            allowed = [auction.BID_TEXTS[b] for b in range(1, len(auction.BID_TEXTS)) if auction.may_call(state, b)]
             raise BadInput(
                 f"the bid {value!r} of seat {state['texas42_mover']} is not allowed; allowed: {', '.join(allowed)}"
             )

@@ -121,9 +121,11 @@ ALL = range(len(DECLARATIONS))
 EVERY = range(len(NAMES))  # house contracts too
 HIGH = np.array([high for high, _ in PAIRS], np.int8)
 LOW = np.array([low for _, low in PAIRS], np.int8)
-COUNT = np.array([COUNTS.get(pair, 0) for pair in PAIRS], np.int8)
+COUNT = np.array([*(COUNTS.get(pair, 0) for pair in PAIRS), 0], np.int8)  # an empty place, NO_TILE, is worth nothing
 LEADS = np.array([[suit_led(d, tile) for tile in range(TILES)] for d in EVERY], np.int8)
-POWER = np.array([[[power(d, s, t) for t in range(TILES)] for s in range(SUITS)] for d in EVERY], np.int8)
+POWER = np.array(  # an empty place never wins
+    [[[*(power(d, s, t) for t in range(TILES)), -1] for s in range(SUITS)] for d in EVERY], np.int8
+)
 CALLED_RANK = np.array([[called_rank(d, tile) for tile in range(TILES)] for d in EVERY], np.int8)
 FOLLOW = np.array(
     [[sum(1 << t for t in range(TILES) if follows(d, s, t)) for s in range(SUITS)] for d in EVERY], np.uint32
