@@ -54,7 +54,7 @@ def endings(name: str, seed: int, plays: int) -> tuple[Position, SlowHouseHand]:
 @pytest.mark.parametrize(
     ("name", "deals"),
     [(name, 24 if name == "sevens" else 8) for name in HOUSE_DECLARATIONS]
-    + [pytest.param(name, 60, marks=pytest.mark.slow) for name in HOUSE_DECLARATIONS],
+    + [pytest.param(name, 30, marks=pytest.mark.slow) for name in HOUSE_DECLARATIONS],
 )
 def test_endings_are_made_or_set_as_by_trying_everything(name, deals):
     lengths = (14, 15, 16) if name.startswith("nello") else (19, 20, 21)
