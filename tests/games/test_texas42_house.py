@@ -182,7 +182,7 @@ def test_the_partner_of_a_plunge_names_and_leads_and_the_bidder_s_team_declares(
     assert (position.mover, int(position.state["declarer"])) == (2, 0)
     assert position.text().startswith("plunge-4m,pass,pass,pass fives 0 ")
     tokens = position.observe("contract")[36:]
-    assert tokens[2].tolist() == [42, 4, 1, 1, 2, 2, 5, 3]
+    assert tokens[2].tolist() == [42, 4, 3, 1, 2, 0, 5, 3]
 
 
 def test_splash_needs_three_doubles_in_a_hand_that_is_known():

@@ -123,7 +123,7 @@ def contract(state: State, i: int) -> int:
     """Return number `i` of the 40 x 8 tokens of all the mover knows in the play: those of the own hand, then the bids.
 
     The last four tokens are the seats, counted from the mover. Features: points the seat's bid needs, marks it is
-    worth, has spoken, has the contract, relative seat, 1 for splash or 2 for plunge, declaration, type 3. A bid fixed
+    worth, has spoken (2 by splash, 3 by plunge), has the contract, relative seat, 0, declaration, type 3. A bid fixed
     by the option is that of the first leader.
     """
     token = i // OWN_FEATURES
@@ -138,13 +138,13 @@ def contract(state: State, i: int) -> int:
     if feature == 1:
         return marks_of(bid) if bid > PASS else min(fixed, 1)
     if feature == 2:
-        return 0 if bid == SILENT else 1
+        return 0 if bid == SILENT else 1 + int(bid >= FIRST_SPLASH) + int(bid >= FIRST_PLUNGE)
     if feature == 3:
         return 1 if (bid > PASS and bid == state.high_bid) or fixed > 0 else 0
     if feature == 4:
         return relative
     if feature == 5:
-        return int(bid >= FIRST_SPLASH) + int(bid >= FIRST_PLUNGE)
+        return 0
     return named(state) if feature == 6 else 3
 
 
