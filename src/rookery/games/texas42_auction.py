@@ -149,7 +149,8 @@ def list_bids(state: State, first: int, out: np.ndarray) -> int:
 @njit(cache=True, nogil=True)
 def list_jumps(state: State, first: int, out: np.ndarray, count: int) -> int:
     """Write after `count` actions those of splash and plunge, in order from `first` on; return the new count."""
-    for bid in range(FIRST_SPLASH, LAST_JUMP + 1):
+    last = LAST_JUMP if state.splash | state.plunge else FIRST_SPLASH - 1  # not known before: else it would be unrolled
+    for bid in range(FIRST_SPLASH, last + 1):
         if may_jump(state, bid, standing_marks(state)):
             out[count] = first + bid - FIRST_SPLASH
             count += 1
