@@ -17,6 +17,9 @@ from rookery.games.position import Position
 ROOT = Path(__file__).parent.parent
 CONNECT_FOUR = str(ROOT / "examples" / "connect_four.py")
 
+HOUSE_42 = "texas42:auction=redeal,nello=any,splash=both,plunge=4,sevens=nearest"
+"""Texas 42 with all house contracts"""
+
 SPECS = [
     "domineering",
     "domineering:rows=4,cols=4",
@@ -40,6 +43,8 @@ SPECS = [
     "texas42:bid=30",
     "texas42:auction=redeal",
     "texas42:auction=forced,first=3,mark_limit=2",
+    "texas42:declaration=nello-low,first=1",
+    HOUSE_42,
     "chess",
     "chess:chess960=0",
     "chess:chess960=959",

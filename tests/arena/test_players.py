@@ -32,7 +32,7 @@ EXAMPLES = [
     for kind in KINDS.values()
 ]  # fmt: skip
 HOME = {"uci": "chess", "gomocup": "gomoku", "baseline": "gomoku", "advanced": "gomoku", "oracle": "texas42"}
-HOME |= {"eq": "texas42", "heuristic": "texas42", "stage2": "texas42"}
+HOME |= {"bidder": "texas42", "eq": "texas42", "heuristic": "texas42", "stage2": "texas42"}
 
 
 @pytest.mark.parametrize("text", EXAMPLES, ids=[text.partition(":")[0] for text in EXAMPLES])

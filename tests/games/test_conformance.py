@@ -21,7 +21,8 @@ def without_counter(position: Position) -> str:
 def texas42_identity(position: Position) -> str:
     """The hands and what has been played, without the order of finished tricks, which no longer matters."""
     plays = texas42.record(position)
-    trick = plays[len(plays) & ~3 :]
+    begun, made = int(position.state["plays"]) & ~3, int(position.state["plays"])
+    trick = [int(tile) for tile in position.state["history"][begun:made]]
     words = position.text().split(" ")[:-1]
     return repr((words, sorted(plays), trick, texas42.points(position), texas42.voids(position)))
 

@@ -33,6 +33,7 @@ RECORDED = [
     "gomoku:size=7,rule=caro,opening=swap2",
     "texas42",
     "texas42:auction=redeal",
+    "texas42:declaration=nello-low",
     CONNECT_FOUR,
 ]
 

@@ -18,7 +18,7 @@ GOOD = "sixes 0 {} -".format(
 @pytest.mark.parametrize(
     ("change", "named", "allowed"),
     [
-        (("sixes", "sevens"), "'sevens'", "blanks, ones"),
+        (("sixes", "eights"), "'eights'", "blanks, ones"),
         (("sixes", "10"), "'10'", "0..9"),
         (("sixes", "-"), "a declaration is missing", "blanks, ones"),
         (("sixes 0", "sixes 4"), "'4'", "0..3"),
@@ -124,14 +124,14 @@ def test_plays_with_which_no_deal_agrees_are_refused(hand, plays, message):
     ("spec", "named", "allowed"),
     [
         ("texas42:auction=maybe", "'maybe'", "none, redeal, forced"),
-        ("texas42:declaration=sevens", "'sevens'", "or any, drawn with the deal"),
+        ("texas42:declaration=eights", "'eights'", "or any, drawn with the deal"),
         ("texas42:first=4", "first", "0..3, not 4"),
         ("texas42:auction=redeal,mark_limit=8", "mark_limit", "1..7, not 8"),
         ("texas42:mark_limit=2", "mark_limit=2", "needs auction=redeal"),
         ("texas42:bid=29", "bid", "0 or in 30..42, not 29"),
         ("texas42:auction=redeal,bid=30", "bid=30", "needs auction=none"),
         ("texas42:auction=redeal,declaration=3", "declaration=threes", "needs auction=none"),
-        ("texas42:trump=3", "'trump'", "auction, declaration, first, bid, mark_limit"),
+        ("texas42:trump=3", "'trump'", "auction, declaration, first, bid, mark_limit, nello"),
     ],
 )
 def test_a_bad_option_is_named_with_what_is_allowed(spec, named, allowed):

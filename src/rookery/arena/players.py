@@ -38,6 +38,12 @@ GRACE = Option("grace", float, 0.05, 3600, "seconds an engine may be late before
 START = Option("start", float, 0.1, 3600, "seconds an engine may take to get ready", 30)
 CACHE = Option("cache", int, 0, 1 << 24, "judgements kept for positions that are met again", 0)
 WORLDS = Option("worlds", int, 1, 1_000_000, "deals to look at, of those the seat thinks possible", 100)
+DEALS = Option("worlds", int, 1, 100_000, "deals by which a hand is judged before a bid", 40)
+THRESHOLD = Option("threshold", float, 0, 1, "share of deals in which a bid must be made", 0.9)
+BY = Option(
+    "by", str, 0, 0, "who plays these deals out: all hands open, or seeing one", "exact", ("exact", "heuristic")
+)
+DECLARATIONS = Option("declarations", int, 1, 9, "declarations that are tried, the most promising ones", 3)
 CHOICE = Option("choice", str, 0, 0, "play for the most points, or for the bid", "mean", ("mean", "make"))
 ORACLE = Option("oracle", str, 0, 0, "what values the plays in each deal", "exact", ("exact",), "a network's file")
 LAST = Option("last", int, 0, 28, "plays by which deals are weighed; 0: all deals weigh the same", 0)
@@ -224,6 +230,25 @@ def make_heuristic(given: Given, game: Game) -> Player:
     return HeuristicPlayer()
 
 
+def settle_inner(given: Given) -> Given:
+    """Say what the player inside means at this moment."""
+    inner = read_text(given.command[0], FORMS)
+    if inner.form.argument == "PLAYER":
+        return given
+    return replace(given, command=(KINDS[inner.form.name].settle(inner).text,))
+
+
+def make_bidder(given: Given, game: Game) -> Player:
+    """Make a player of Texas 42 that bids by sampled deals and leaves the play to another."""
+    from rookery.arena.texas42_bidder import BidderPlayer
+
+    inner = build(given.command[0], game, whole=False)
+    if inner.sees_all or isinstance(inner, BidderPlayer):
+        raise BadInput(f"{given.command[0]} cannot play for a bidder: it would see all hands, or bid itself")
+    options: dict[str, Any] = {option.name: given.value(option.name) for option in given.form.options}
+    return BidderPlayer(inner, **options)
+
+
 def make_open(given: Given, game: Game) -> Player:
     """Make a player of Texas 42 that looks through all hands to the end."""
     from rookery.arena.texas42_players import OpenPlayer
@@ -324,6 +349,14 @@ ALL_KINDS = (
         make_stage2,
         game="texas42",
         settle=settle_network,
+    ),
+    Kind(
+        Form("bidder", (DEALS, THRESHOLD, DECLARATIONS, BY), "INNER"),
+        "bidder:eq,threshold=0.8",
+        "bids by what its hand makes in sampled deals; another player plays",
+        make_bidder,
+        game="texas42",
+        settle=settle_inner,
     ),
     Kind(Form("heuristic"), "heuristic", "a plain player by rules of thumb", make_heuristic, game="texas42"),
     Kind(

@@ -26,8 +26,11 @@ from rookery.games.texas42_tiles import (
     DOUBLES_SUIT,
     FOLLOW,
     LEADS,
+    NO_TILE,
+    NOT_NAMED,
     PAIRS,
     POWER,
+    SEVENS,
     tiles_of,
 )
 
@@ -129,6 +132,23 @@ def follow(view: View, tiles: list[int]) -> int:
     return max(winning, key=lambda tile: view.power(tile, suit)) if winning else min(tiles, key=view.waste)
 
 
+def in_house(view: View, tiles: list[int]) -> int:
+    """Choose a tile in nello or sevens.
+
+    In nello the bidder stays below the trick as high as possible, the others as low as possible; in sevens everyone
+    plays what is nearest.
+    """
+    trick, suit = [tile for tile in view.trick if tile != NO_TILE], int(view.state["led_suit"])
+    if not trick or view.declaration >= SEVENS:
+        order = sorted(tiles, key=lambda tile: view.power(tile, view.suit(tile)))
+        return order[-1] if view.declaration >= SEVENS else order[0]
+    ahead = max(view.power(tile, suit) for tile in trick)
+    below = [tile for tile in tiles if view.power(tile, suit) < ahead]
+    if view.me == int(view.state["declarer"]) and below:
+        return max(below, key=lambda tile: (view.power(tile, suit), sum(PAIRS[tile])))
+    return min(tiles, key=lambda tile: (view.power(tile, suit), -sum(PAIRS[tile])))
+
+
 # ---- the auction ---------------------------------------------------------------------------------
 
 
@@ -165,5 +185,7 @@ class HeuristicPlayer(Player):
         if state["phase"] != auction.PLAYING:
             return Choice(in_auction(turn.position))
         view, tiles = View(state), tiles_of(playable(state))
+        if view.declaration > NOT_NAMED:
+            return Choice(int(np.flatnonzero(state["tiles"][view.me] == in_house(view, tiles))[0]))
         tile = lead(view, tiles) if not view.trick else follow(view, tiles)
         return Choice(int(np.flatnonzero(state["tiles"][view.me] == tile)[0]))

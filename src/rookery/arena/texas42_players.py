@@ -15,6 +15,7 @@ from rookery.games.library import load
 from rookery.games.position import Position, Seat
 from rookery.games.rng import random_below
 from rookery.games.texas42_auction import ALL_POINTS, PLAYING
+from rookery.games.texas42_tiles import NOT_NAMED
 from rookery.search.analysis import Analysis, Line
 from rookery.search.expected import Exact, Expected, Oracle, expected
 from rookery.search.posterior import Habits
@@ -23,7 +24,9 @@ from rookery.search.worlds import Worlds
 
 
 def lead_of(position: Position) -> int:
-    """Return the points the mover's team has taken more than the other."""
+    """Return the points the mover's team has taken more than the other; 0 where points do not count."""
+    if position.state["declaration"] > NOT_NAMED:
+        return 0
     team, taken = position.mover & 1, position.state["points"].astype(int)
     return int(taken[team] - taken[1 - team])
 

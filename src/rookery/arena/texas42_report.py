@@ -8,7 +8,8 @@ import numpy as np
 
 from rookery.games.position import Position
 from rookery.games.texas42 import points, voids
-from rookery.games.texas42_tiles import CALLED, SEATS, TILES, tile_text
+from rookery.games.texas42_house import sits_out
+from rookery.games.texas42_tiles import CALLED, NOT_NAMED, SEATS, TILES, tile_text
 from rookery.search.expected import Expected, bids_of
 from rookery.search.texas42_costs import Cost
 from rookery.search.worlds import Worlds
@@ -29,13 +30,18 @@ def known_lines(position: Position, worlds: Worlds, bid: int | None = None) -> l
     declarer = int(state["declarer"])
     taken = points(position)[declarer % 2]
     team = " and ".join(game.seat_name(seat) for seat in (declarer, (declarer + 2) % SEATS))
+    goal = f"{team} need {needed} points and have {taken}"
+    if sits_out(state) >= 0:
+        goal = f"{game.seat_name(declarer)} must lose every trick; {game.seat_name(sits_out(state))} sits out"
+    elif state["declaration"] > NOT_NAMED:
+        goal = f"{team} must take every trick"
     shown = [
         f"{game.seat_name(seat)} of {', '.join(suit_name(suit) for suit in sorted(suits))}"
         for seat, suits in enumerate(voids(position))
         if suits
     ]
     return [
-        f"{game.seat_name(position.mover)} to play; {team} need {needed} points and have {taken}",
+        f"{game.seat_name(position.mover)} to play; {goal}",
         f"void: {'; '.join(shown) or 'nobody so far'}",
         f"possible worlds: {worlds.count:,}",
     ]

@@ -5,10 +5,11 @@
     kind:COMMAND,option=value,...        uci:stockfish,time=0.1,option.Threads=1
     kind:FILE,option=value,...           net:checkpoint_01000.pth,sims=200
     kind:PLAYER                          oracle:mcts:sims=400
+    kind:INNER,option=value,...          bidder:'eq:worlds=50,choice=make',worlds=40
 
 A command is split into words as a shell would do it. Commas separate it from the options; a comma that belongs to a
-command, file or value stands in quotes or behind a backslash. What an engine alone understands is handed on by options
-whose name begins with a prefix of the kind, as in `option.Threads=1`.
+command, file, inner player or value stands in quotes or behind a backslash. What an engine alone understands is handed
+on by options whose name begins with a prefix of the kind, as in `option.Threads=1`.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Form:
     name: str
     options: tuple[Option, ...] = ()
     argument: str = ""
-    """COMMAND, FILE or PLAYER where one follows the colon"""
+    """COMMAND, FILE, PLAYER or INNER where one follows the colon"""
     prefix: str = ""
     """how options begin that are handed on to an engine"""
 
@@ -91,7 +92,7 @@ class Given:
     argument: str = ""
     """the text of the PLAYER"""
     command: tuple[str, ...] = ()
-    """the words of the COMMAND, or the FILE alone"""
+    """the words of the COMMAND, or the FILE or INNER alone"""
     options: dict[str, Value] = field(default_factory=dict)
     """those that were given"""
     extras: dict[str, str] = field(default_factory=dict)
@@ -169,8 +170,8 @@ def read_rest(form: Form, rest: str | None) -> Given:
         return Given(form, argument=rest.strip())
     items = [] if rest is None else split_items(rest)
     command: tuple[str, ...] = ()
-    if form.argument in ("COMMAND", "FILE"):
-        read = read_command if form.argument == "COMMAND" else read_file
+    if form.argument in ("COMMAND", "FILE", "INNER"):
+        read = {"COMMAND": read_command, "FILE": read_file, "INNER": read_inner}[form.argument]
         command, items = read(form, items[0] if items else ""), items[1:]
     options: dict[str, Value] = {}
     extras: dict[str, str] = {}
@@ -192,6 +193,14 @@ def read_file(form: Form, text: str) -> tuple[str]:
     name = unquoted(text.strip())
     if not name:
         raise BadInput(f"{form.name} needs a file behind a colon, like {form.name}:checkpoint_01000.pth")
+    return (name,)
+
+
+def read_inner(form: Form, text: str) -> tuple[str]:
+    """Take the text of a player inside."""
+    name = unquoted(text.strip())
+    if not name:
+        raise BadInput(f"{form.name} needs a player behind a colon, like {form.name}:eq")
     return (name,)
 
 

@@ -18,6 +18,7 @@ from rookery.cli import (
     games,
     grow,
     lc0,
+    marks,
     players,
     runs,
     solve,
@@ -33,9 +34,9 @@ from rookery.cli.shared import app
 from rookery.errors import BadInput
 
 __all__ = [
-    "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "lc0", "main", "players", "runs", "solve",
-    "study", "study_domineering", "study_domineering_report", "study_domineering_train", "study_texas42", "train",
-    "zoo",
+    "app", "arena", "bench", "doctor", "elo", "engine", "games", "grow", "lc0", "main", "marks", "players", "runs",
+    "solve", "study", "study_domineering", "study_domineering_report", "study_domineering_train", "study_texas42",
+    "train", "zoo",
 ]  # fmt: skip
 
 

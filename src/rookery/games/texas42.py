@@ -10,6 +10,8 @@ A position is one hand of play: the four initial hands, the record of plays, and
     0..6     play the tile in that slot of the mover's initial hand, sorted by id
     7..26    bids, pass to 7 marks (`texas42_auction`); only with the auction
     27..36   name declaration 0..9; only with the auction
+    38..42   name nello or sevens, declarations 11..15 (`texas42_house`); only with house contracts
+    43..50   bid splash or plunge
 
 In a position seen by one seat the other hands hold only what they have played, and their slots are empty: nothing
 in the record of the position depends on hidden tiles. A seat whose hand is hidden has no legal plays.
@@ -20,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import uint32, uint64
+from numba import njit, uint32, uint64
 
 from rookery.errors import BadInput
 from rookery.games import texas42_auction as auction
@@ -41,13 +43,16 @@ from rookery.games.texas42_auction import (
     NAMING,
     NO_AUCTION,
     PASS,
+    PLAYING,
     SILENT,
 )
+from rookery.games.texas42_house import FIRST_SPLASH, JUMP_TEXTS, USUAL, packed, read_house, sits_out
 from rookery.games.texas42_play import DEAL_STREAM, clear, deal_hands, playable, put
 from rookery.games.texas42_setup import Hand, set_up
 from rookery.games.texas42_tiles import (
     DECLARATIONS,
     HAND,
+    NAMES,
     NO_TILE,
     NOT_NAMED,
     SEATS,
@@ -64,6 +69,8 @@ from rookery.games.texas42_tiles import deal as deal
 
 FIRST_BID = HAND - PASS  # bid b is action FIRST_BID + b
 FIRST_NAME = HAND + auction.LAST_BID  # declaration d is action FIRST_NAME + d
+FIRST_JUMP = FIRST_NAME + len(NAMES)  # splash or plunge, bid b, is action FIRST_JUMP + b - FIRST_SPLASH
+HOUSE_ACTIONS = FIRST_JUMP + len(JUMP_TEXTS)
 ALL, OWN, CONTRACT, BIDS = 0, 1, 2, 3  # kinds of observations
 MARKS_OF_A_GAME = 7.0
 
@@ -92,6 +99,10 @@ STATE = np.dtype(
         ("wanted", np.int8),  # points the first leader's team must take; 0: the difference counts
         ("first", np.int8),
         ("called", np.int8),  # the declaration of every hand; NOT_NAMED: drawn with the deal
+        ("nello", np.int8),  # house contracts, 0 if not played (`texas42_house`)
+        ("sevens", np.int8),
+        ("splash", np.int8),
+        ("plunge", np.int8),
     ],
     align=True,
 )
@@ -109,17 +120,32 @@ def start(state: State, seed: int) -> None:
         state.declaration = drawn if state.called == NOT_NAMED else state.called
 
 
+@njit(cache=True, nogil=True)
+def bid_of(action: int) -> int:
+    """Return the bid that an action makes; SILENT if it is none."""
+    if action >= FIRST_JUMP:
+        return action - FIRST_JUMP + FIRST_SPLASH
+    return action - FIRST_BID if HAND <= action < FIRST_NAME else SILENT
+
+
 @implements("mover", STATE)
 def mover(state: State) -> int:
     return int(state.texas42_mover)
 
 
+@njit(cache=True, nogil=True)
+def list_auction(state: State, out: np.ndarray) -> int:
+    """Write what may be bid or named; apart from `legal`, which must stay small to be fast in the play."""
+    if state.phase == NAMING:
+        return auction.list_names(state, FIRST_NAME, out)
+    listed = auction.list_bids(state, FIRST_BID, out)
+    return auction.list_jumps(state, FIRST_JUMP, out, listed) if state.splash | state.plunge else listed
+
+
 @implements("legal", STATE)
 def legal(state: State, out: np.ndarray) -> int:
-    if state.phase == BIDDING:
-        return auction.list_bids(state, FIRST_BID, out)
-    if state.phase == NAMING:
-        return auction.list_names(FIRST_NAME, out)
+    if state.phase != PLAYING:
+        return list_auction(state, out)
     hand, tiles, count = state.hands[state.texas42_mover], playable(state), 0
     while tiles != uint32(0):
         out[count] = popcount(hand & (bit(lowest_bit(tiles)) - uint32(1)))
@@ -131,9 +157,10 @@ def legal(state: State, out: np.ndarray) -> int:
 @implements("is_legal", STATE)
 def is_legal(state: State, action: int) -> bool:
     if state.phase == BIDDING:
-        return HAND <= action < FIRST_NAME and auction.may_bid(state, action - FIRST_BID)
+        bid = bid_of(action)
+        return bid != SILENT and auction.may_call(state, bid)
     if state.phase == NAMING:
-        return auction.may_name(action - FIRST_NAME)
+        return auction.may_name(state, action - FIRST_NAME)
     if action >= HAND:
         return False
     return bool(playable(state) & bit(state.tiles[state.texas42_mover, action]))
@@ -142,7 +169,7 @@ def is_legal(state: State, action: int) -> bool:
 @implements("play", STATE)
 def play(state: State, action: int) -> None:
     if state.phase == BIDDING:
-        auction.make_bid(state, action - FIRST_BID)
+        auction.make_bid(state, bid_of(action))
     elif state.phase == NAMING:
         auction.name_declaration(state, action - FIRST_NAME)
     else:
@@ -159,15 +186,15 @@ def payoff(state: State, seat: int) -> float:
     if state.phase != DONE:
         return 0.0
     team, side = seat & 1, state.declarer & 1
-    if state.auction == NO_AUCTION and state.wanted == 0:
+    if state.auction == NO_AUCTION and state.wanted == 0 and state.declaration < NOT_NAMED:
         return float(state.points[team] - state.points[1 - team]) / ALL_POINTS
     if state.auction == NO_AUCTION:
-        needed, worth = int(state.wanted), 1.0
+        worth = 1.0
     elif state.high_bid != SILENT:
-        needed, worth = auction.points_needed(state.high_bid), auction.marks_of(state.high_bid) / MARKS_OF_A_GAME
+        worth = auction.marks_of(state.high_bid) / MARKS_OF_A_GAME
     else:
         return 0.0
-    return worth if (state.points[side] >= needed) == (side == team) else -worth
+    return worth if auction.is_made(state) == (side == team) else -worth
 
 
 @implements("observe", STATE)
@@ -234,6 +261,7 @@ def record(position: Position) -> list[tuple[Seat, int]]:
     return [
         ((int(state["leaders"][i // 4]) + i) % 4, int(tile))
         for i, tile in enumerate(state["history"][: state["plays"]])
+        if tile != NO_TILE  # of the seat that sits out
     ]
 
 
@@ -256,10 +284,24 @@ class Texas42(Game):
         first: int = 0,
         bid: int = 0,
         mark_limit: int = MOST_MARKS,
+        nello: str = "none",
+        nello_marks: int = 1,
+        splash: str | int = "none",
+        splash_doubles: int = 3,
+        plunge: int = 0,
+        plunge_doubles: int = 4,
+        sevens: str = "none",
+        sevens_marks: int = 1,
     ):
         self.read_options(auction, declaration, first, bid, mark_limit)
+        self.nello, self.nello_marks, self.sevens, self.sevens_marks = nello, nello_marks, sevens, sevens_marks
+        self.splash, self.splash_doubles = splash, splash_doubles
+        self.plunge, self.plunge_doubles = plunge, plunge_doubles
+        self.read_house_options()
         self.actions = HAND if auction == "none" else FIRST_NAME + len(DECLARATIONS)
         self.most_legal = HAND if auction == "none" else 15  # a first bid: pass, twelve of points, two of marks
+        if self.house:
+            self.actions, self.most_legal = HOUSE_ACTIONS, 18  # two splashes and a plunge more
         self.longest = TILES if auction == "none" else SEATS + 1 + TILES
         self.observations = {
             "all": (tokens.ALL_TOKENS, tokens.ALL_FEATURES),
@@ -267,7 +309,7 @@ class Texas42(Game):
             "contract": (tokens.CONTRACT_TOKENS, tokens.OWN_FEATURES),
         }
         if auction != "none":
-            self.observations["bidding"] = (tokens.BIDDING_NUMBERS,)
+            self.observations["bidding"] = (tokens.BIDDING_NUMBERS + (SEATS if self.house else 0),)
 
     def read_options(self, auction: str, declaration: str | int, first: int, bid: int, mark_limit: int) -> None:
         """Check the options and keep them."""
@@ -278,15 +320,28 @@ class Texas42(Game):
         if 0 < self.bid < LEAST_POINTS:
             raise BadInput(f"option bid of texas42 must be 0 or in {LEAST_POINTS}..{ALL_POINTS}, not {bid!r}")
         try:
-            self.declaration = "any" if declaration == "any" else DECLARATIONS[read_declaration(declaration)]
+            self.declaration = "any" if declaration == "any" else NAMES[read_declaration(declaration)]
         except BadInput as error:
             raise BadInput(f"option declaration of texas42: {error}; or any, drawn with the deal") from None
         self.check_together()
+
+    def read_house_options(self) -> None:
+        """Check the options of the house contracts and keep them."""
+        given = {name: getattr(self, name) for name in USUAL}
+        for name, value in read_house(given, self.auction != "none", self.mark_limit).items():
+            setattr(self, name, value)
+
+    @property
+    def house(self) -> bool:
+        """Whether any house contract can be bid."""
+        return any(getattr(self, name) != usual for name, usual in USUAL.items())
 
     def check_together(self) -> None:
         """Refuse options that would have no effect beside the others."""
         if self.auction == "none" and self.mark_limit != MOST_MARKS:
             raise BadInput(f"option mark_limit={self.mark_limit} of texas42 needs auction=redeal or auction=forced")
+        if self.bid and self.declaration not in ("any", *DECLARATIONS):
+            raise BadInput(f"option bid={self.bid} of texas42 does not go with {self.declaration}, won by tricks")
         for option, value, usual in (("declaration", self.declaration, "any"), ("bid", self.bid, 0)):
             if self.auction != "none" and value != usual:
                 raise BadInput(f"option {option}={value} of texas42 needs auction=none; bidders choose their own")
@@ -294,7 +349,9 @@ class Texas42(Game):
     def set_options(self, state: State) -> None:
         state["auction"], state["mark_limit"] = AUCTIONS.index(self.auction), self.mark_limit
         state["first"], state["wanted"] = self.first, self.bid
-        state["called"] = NOT_NAMED if self.declaration == "any" else DECLARATIONS.index(self.declaration)
+        state["called"] = NOT_NAMED if self.declaration == "any" else NAMES.index(self.declaration)
+        for name, value in packed({name: getattr(self, name) for name in USUAL}).items():
+            state[name] = value
 
     def seat_name(self, seat: Seat) -> str:
         return ("South", "West", "North", "East")[seat]
@@ -326,9 +383,8 @@ class Texas42(Game):
 
     def text(self, state: State) -> str:
         hands = [tiles_text([int(t) for t in hand]) if hand[0] != NO_TILE else "?" for hand in state["tiles"]]
-        named = "-" if state["declaration"] == NOT_NAMED else DECLARATIONS[state["declaration"]]
-        played = tiles_text([int(tile) for tile in state["history"][: state["plays"]]])
-        words = [named, str(state["opener"]), "/".join(hands), played]
+        played = tiles_text([int(tile) for tile in state["history"][: state["plays"]] if tile != NO_TILE])
+        words = [NAMES[state["declaration"]], str(state["opener"]), "/".join(hands), played]
         return " ".join(words if self.auction == "none" else [self.bids_text(state), *words])
 
     def bids_text(self, state: State) -> str:
@@ -352,38 +408,37 @@ class Texas42(Game):
             raise BadInput(f"position {text!r} of {self.spec}: {error}") from None
 
     def draw(self, state: State) -> str:
-        named = "-" if state["declaration"] == NOT_NAMED else DECLARATIONS[state["declaration"]]
-        lines = [f"declaration {named}, points {state['points'][0]} to {state['points'][1]}"]
+        lines = [f"declaration {NAMES[state['declaration']]}, points {state['points'][0]} to {state['points'][1]}"]
         if self.auction != "none":
             lines[0] += f", bids {self.bids_text(state)}"
         begun = int(state["plays"]) & ~3
         if state["phase"] == DONE and begun:
             begun -= SEATS
         trick = {(int(state["leaders"][begun // 4]) + i) % 4: i for i in range(int(state["plays"]) - begun)}
+        trick.pop(sits_out(state), None)
         for seat in range(SEATS):
             left = tiles_of(int(state["hands"][seat]) & ~int(state["played"]))
             shown = [tile_text(tile) for tile in left]
             if state["tiles"][seat, 0] == NO_TILE:
-                shown = ["?"] * (HAND - begun // 4 - (seat in trick))
+                shown = ["?"] * (HAND - begun // 4 - (seat in trick) if seat != sits_out(state) else HAND)
             lying = tile_text(int(state["history"][begun + trick[seat]])) if seat in trick else ""
             turn = ">" if seat == state["texas42_mover"] and state["phase"] != DONE else " "
             lines.append(f"{turn} {self.seat_name(seat):5s} {lying:3s} | {' '.join(shown)}".rstrip())
         return "\n".join(lines)
 
     def move_text(self, state: State, action: Action) -> str:
-        if action >= FIRST_NAME:
-            return DECLARATIONS[action - FIRST_NAME]
+        if FIRST_NAME <= action < FIRST_JUMP:
+            return NAMES[action - FIRST_NAME]
         if action >= HAND:
-            return auction.BID_TEXTS[action - FIRST_BID]
+            return auction.BID_TEXTS[bid_of(action)]
         tile = int(state["tiles"][state["texas42_mover"], action])
         return f"slot{action}" if tile == NO_TILE else tile_text(tile)
 
     def parse_move(self, state: State, text: str) -> Action:
         if self.auction != "none":
-            if text in DECLARATIONS:
-                return FIRST_NAME + DECLARATIONS.index(text)
-            if text in auction.BID_TEXTS[PASS:]:
-                return FIRST_BID + auction.BID_TEXTS.index(text)
+            known = {self.move_text(state, action): action for action in range(HAND, self.actions)}
+            if text in known and text != "-":
+                return known[text]
         name = self.seat_name(int(state["texas42_mover"]))
         slots = {self.move_text(state, slot): slot for slot in range(HAND)}
         if text in slots:
@@ -392,6 +447,7 @@ class Texas42(Game):
             tile = read_tile(text)
         except BadInput:
             others = "" if self.auction == "none" else ", a bid (pass, 30..41, 1m..7m) or a declaration"
+            others += f", {', '.join(JUMP_TEXTS)}" if self.house else ""
             raise BadInput(f"{text!r} is no move of texas42; moves are a tile like 6-4{others}") from None
         if tile_text(tile) in slots:
             return slots[tile_text(tile)]

@@ -10,6 +10,8 @@ A bid is a number; 0 stands for a seat that has not spoken:
     1         pass
     2..13     30..41 points
     14..20    1..7 marks
+    21, 22    splash for 2 or 3 marks, if the house plays it (`texas42_house`)
+    23..28    plunge for 2..7 marks
 """
 
 from __future__ import annotations
@@ -21,7 +23,15 @@ from numba import njit
 
 from rookery.errors import BadInput
 from rookery.games.rules import State
-from rookery.games.texas42_tiles import DOUBLES_SUIT, NOT_NAMED, SEATS
+from rookery.games.texas42_house import (
+    FIRST_SPLASH,
+    JUMP_TEXTS,
+    LAST_JUMP,
+    jump_marks,
+    may_jump,
+    may_name_house,
+)
+from rookery.games.texas42_tiles import DOUBLES_SUIT, NELLO, NO_TRUMP, NOT_NAMED, SEATS, SEVENS, SEVENS_FREE
 
 SILENT, PASS, ONE_MARK = 0, 1, 14
 AUCTIONS = ("none", "redeal", "forced")  # whether there is one, and what happens if all pass
@@ -31,13 +41,13 @@ LAST_BID = ONE_MARK + MOST_MARKS - 1
 PLAYING, BIDDING, NAMING, DONE = 0, 1, 2, 3  # phases of a hand
 LEAST_POINTS, ALL_POINTS = 30, 42
 
-BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in range(1, MOST_MARKS + 1)))
+BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in range(1, MOST_MARKS + 1)), *JUMP_TEXTS)
 
 
 @njit(cache=True, nogil=True)
 def may_bid(state: State, bid: int) -> bool:
-    """Tell whether the mover may make a bid."""
-    high = state.high_bid
+    """Tell whether the mover may make a bid of points or marks, or pass."""
+    high = rung(state.high_bid)
     if bid == PASS:
         return bool(state.auction != FORCED or state.spoken < SEATS - 1 or high != SILENT)
     if bid < ONE_MARK:
@@ -47,6 +57,18 @@ def may_bid(state: State, bid: int) -> bool:
     if high < ONE_MARK:
         return bid <= ONE_MARK + 1
     return bool(bid == high + 1)
+
+
+@njit(cache=True, nogil=True)
+def may_call(state: State, bid: int) -> bool:
+    """Tell whether the mover may make any bid, splash and plunge too."""
+    return may_jump(state, bid, standing_marks(state)) if bid > LAST_BID else may_bid(state, bid)
+
+
+@njit(cache=True, nogil=True)
+def standing_marks(state: State) -> int:
+    """Return the marks of the highest bid; 0 if there is none or it is one of points."""
+    return marks_of(state.high_bid) if state.high_bid >= ONE_MARK else 0
 
 
 @njit(cache=True, nogil=True)
@@ -60,23 +82,32 @@ def make_bid(state: State, bid: int) -> None:
         state.declarer = seat
     state.texas42_mover = (seat + 1) & 3
     if state.spoken == SEATS:
-        state.texas42_mover = state.declarer
+        state.texas42_mover = state.declarer if state.high_bid <= LAST_BID else (state.declarer + 2) & 3
         state.phase = NAMING if state.high_bid != SILENT else DONE
 
 
 @njit(cache=True, nogil=True)
-def may_name(declaration: int) -> bool:
-    """Tell whether the highest bidder may name a declaration."""
-    return 0 <= declaration < NOT_NAMED and declaration != DOUBLES_SUIT
+def may_name(state: State, declaration: int) -> bool:
+    """Tell whether a declaration may be named once the bidding is over."""
+    if declaration < NOT_NAMED:
+        return declaration >= 0 and declaration != DOUBLES_SUIT
+    if declaration == NOT_NAMED or declaration > SEVENS_FREE or not ONE_MARK <= state.high_bid <= LAST_BID:
+        return False
+    return may_name_house(state, declaration, marks_of(state.high_bid))
 
 
 @njit(cache=True, nogil=True)
 def name_declaration(state: State, declaration: int) -> None:
-    """Let the declarer name a declaration and begin the play."""
+    """Let the mover, the declarer or after splash and plunge its partner, name a declaration and begin the play."""
     state.declaration = declaration
-    state.leaders[0] = state.declarer
-    state.texas42_mover = state.declarer
+    state.leaders[0] = state.texas42_mover
     state.phase = PLAYING
+
+
+@njit(cache=True, nogil=True)
+def rung(bid: int) -> int:
+    """Return the bid of points or marks that is as high as a bid."""
+    return ONE_MARK + jump_marks(bid) - 1 if bid > LAST_BID else bid
 
 
 @njit(cache=True, nogil=True)
@@ -88,12 +119,25 @@ def points_needed(bid: int) -> int:
 @njit(cache=True, nogil=True)
 def marks_of(bid: int) -> int:
     """Return the marks a bid is worth."""
+    if bid > LAST_BID:
+        return jump_marks(bid)
     return 1 if bid < ONE_MARK else bid - ONE_MARK + 1
 
 
 @njit(cache=True, nogil=True)
+def is_made(state: State) -> bool:
+    """Tell of a hand played to its end whether the contract, or what the options want, is made."""
+    taken = state.points[state.declarer & 1]
+    if NELLO <= state.declaration < SEVENS:
+        return bool(taken == 0)
+    if state.declaration >= SEVENS:
+        return bool(taken == ALL_POINTS)
+    return bool(taken >= (state.wanted if state.auction == NO_AUCTION else points_needed(state.high_bid)))
+
+
+@njit(cache=True, nogil=True)
 def list_bids(state: State, first: int, out: np.ndarray) -> int:
-    """Write the actions of the bids the mover may make, bid b as action `first + b`; return how many."""
+    """Write the actions of the bids of points and marks the mover may make, bid b as action `first + b`; count them."""
     count = 0
     for bid in range(PASS, LAST_BID + 1):
         if may_bid(state, bid):
@@ -103,11 +147,22 @@ def list_bids(state: State, first: int, out: np.ndarray) -> int:
 
 
 @njit(cache=True, nogil=True)
-def list_names(first: int, out: np.ndarray) -> int:
+def list_jumps(state: State, first: int, out: np.ndarray, count: int) -> int:
+    """Write after `count` actions those of splash and plunge, in order from `first` on; return the new count."""
+    last = LAST_JUMP if state.splash | state.plunge else FIRST_SPLASH - 1  # not known before: else it would be unrolled
+    for bid in range(FIRST_SPLASH, last + 1):
+        if may_jump(state, bid, standing_marks(state)):
+            out[count] = first + bid - FIRST_SPLASH
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def list_names(state: State, first: int, out: np.ndarray) -> int:
     """Write the actions that name a declaration, declaration d as action `first + d`; return how many."""
-    count = 0
-    for declaration in range(NOT_NAMED):
-        if may_name(declaration):
+    count, last = 0, SEVENS_FREE if state.nello | state.sevens else NO_TRUMP
+    for declaration in range(last + 1):
+        if may_name(state, declaration):
             out[count] = first + declaration
             count += 1
     return count
@@ -118,4 +173,7 @@ def read_bid(value: Any) -> int:
     text = str(value).strip()
     if text in BID_TEXTS[PASS:]:
         return BID_TEXTS.index(text)
-    raise BadInput(f"{value!r} is no bid; bids are pass, 30..41 points and 1m..{MOST_MARKS}m marks")
+    raise BadInput(
+        f"{value!r} is no bid; bids are pass, 30..41 points and 1m..{MOST_MARKS}m marks, and with the options splash "
+        f"and plunge {', '.join(JUMP_TEXTS)}"
+    )

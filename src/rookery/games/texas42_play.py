@@ -8,6 +8,7 @@ from rookery.games.bits import Word, popcount
 from rookery.games.rng import random_bits
 from rookery.games.rules import State
 from rookery.games.texas42_auction import BIDDING, DONE, NO_AUCTION, PLAYING, SILENT
+from rookery.games.texas42_house import nearest, sits_out
 from rookery.games.texas42_tiles import (
     COUNT,
     FOLLOW,
@@ -18,6 +19,7 @@ from rookery.games.texas42_tiles import (
     NOT_NAMED,
     POWER,
     SEATS,
+    SEVENS,
     TILES,
     bit,
 )
@@ -75,6 +77,8 @@ def deal_hands(state: State, seed: int) -> None:
 def playable(state: State) -> Word:
     """Return the tiles the mover may play; none if its hand is hidden."""
     held = state.hands[state.texas42_mover] & ~state.played
+    if state.declaration >= SEVENS:
+        return nearest(state, held)
     if state.plays & 3 == 0:
         return held
     following = held & FOLLOW[state.declaration, state.led_suit]
@@ -113,5 +117,23 @@ def put(state: State, tile: int) -> None:
     state.played |= bit(tile)
     state.plays += 1
     state.texas42_mover = (seat + 1) & 3
+    if state.declaration > NOT_NAMED:
+        play_house(state, seat, tile)
     if state.plays & 3 == 0:
         end_trick(state)
+
+
+@njit(cache=True, nogil=True)
+def play_house(state: State, seat: int, tile: int) -> None:
+    """Do what is different after a play in nello or sevens.
+
+    In nello the place of the seat that sits out stays empty. In sevens nobody follows: where the nearest tile must be
+    played, it shows that nothing nearer is held.
+    """
+    if state.declaration == SEVENS:
+        state.voids[seat] = (1 << LEADS[SEVENS, tile]) - 1
+    elif state.declaration > SEVENS:
+        state.voids[seat] = 0
+    elif state.plays & 3 != 0 and state.texas42_mover == sits_out(state):
+        state.plays += 1
+        state.texas42_mover = (seat + 2) & 3

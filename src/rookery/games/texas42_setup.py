@@ -16,8 +16,9 @@ from rookery.errors import BadInput
 from rookery.games import texas42_auction as auction
 from rookery.games import texas42_tiles as tiles
 from rookery.games.rules import State
+from rookery.games.texas42_house import promised
 from rookery.games.texas42_play import clear, playable, put
-from rookery.games.texas42_tiles import DECLARATIONS, FOLLOW, HAND, NO_TILE, NOT_NAMED, SEATS, SUITS, tile_text
+from rookery.games.texas42_tiles import DECLARATIONS, FOLLOW, HAND, NAMES, NO_TILE, NOT_NAMED, SEATS, SUITS, tile_text
 
 Hand = Sequence[int | str] | None  # tiles as ids or text; None: hidden
 
@@ -94,8 +95,8 @@ def add_bids(state: State, bids: list[Any]) -> None:
         bid = auction.read_bid(value)
         if state["phase"] != auction.BIDDING:
             raise BadInput(f"the bid {value!r} is one too many; each of the {SEATS} seats speaks once")
-        if not auction.may_bid(state, bid):
-            allowed = [auction.BID_TEXTS[b] for b in range(1, len(auction.BID_TEXTS)) if auction.may_bid(state, b)]
+        if not auction.may_call(state, bid):
+            allowed = [auction.BID_TEXTS[b] for b in range(1, len(auction.BID_TEXTS)) if auction.may_call(state, b)]
             raise BadInput(
                 f"the bid {value!r} of seat {state['texas42_mover']} is not allowed; allowed: {', '.join(allowed)}"
             )
@@ -114,8 +115,8 @@ def add_declaration(state: State, value: str | int | None) -> None:
         return
     if state["phase"] != auction.NAMING:
         raise BadInput(f"declaration {value!r}: nobody names one, as the bidding is not over or all have passed")
-    if not auction.may_name(declaration):
-        allowed = ", ".join(name for d, name in enumerate(DECLARATIONS) if auction.may_name(d))
+    if not auction.may_name(state, declaration):
+        allowed = ", ".join(name for d, name in enumerate(NAMES) if auction.may_name(state, d))
         raise BadInput(f"declaration {value!r} is not one a bidder may name; allowed: {allowed}")
     auction.name_declaration(state, declaration)
 
@@ -170,9 +171,10 @@ def check_possible(state: State) -> None:
     Hands can be filled if and only if every group of hidden seats may hold at least as many of the unseen tiles as it
     must (Hall's theorem).
     """
+    hidden = [seat for seat in range(SEATS) if is_hidden(state, seat)]
+    check_promises(state, hidden)
     if state["declaration"] == NOT_NAMED:
         return
-    hidden = [seat for seat in range(SEATS) if is_hidden(state, seat)]
     unseen = tiles.ALL_TILES & ~int(np.bitwise_or.reduce(state["hands"]))
     for size in range(1, len(hidden) + 1):
         for group in combinations(hidden, size):
@@ -184,3 +186,39 @@ def check_possible(state: State) -> None:
                 seats = f"seat{'s' if size > 1 else ''} {' and '.join(map(str, group))}"
                 left = tiles.tiles_text(tiles.tiles_of(possible))
                 raise BadInput(f"no deal agrees with the plays: {seats} must hold {needed} more tiles of {left}")
+
+
+def check_promises(state: State, hidden: list[int]) -> None:
+    """Refuse doubles promised by splash or plunge that hidden hands cannot have had: give out all unseen tiles."""
+    shown = [int(state["hands"][seat]) for seat in hidden]
+    missing = [
+        max(0, promised(state, seat) - (hand & int(tiles.DOUBLES)).bit_count())
+        for seat, hand in zip(hidden, shown, strict=True)
+    ]
+    if not any(missing):
+        return
+    unseen = tiles.ALL_TILES & ~int(np.bitwise_or.reduce(state["hands"]))
+    doubles = tiles.tiles_of(unseen & int(tiles.DOUBLES))
+    others = tiles.tiles_of(unseen & ~int(tiles.DOUBLES))
+    start = tuple(HAND - hand.bit_count() for hand in shown)
+    may = [allowed_tiles(state, seat) for seat in hidden]
+    kept = {
+        places
+        for places in given_out({start}, doubles, may)
+        if all(start[i] - places[i] >= missing[i] for i in range(len(hidden)))
+    }
+    if not given_out(kept, others, may):
+        told = " and ".join(f"{promised(state, s)} by seat {s}" for s, m in zip(hidden, missing, strict=True) if m)
+        raise BadInput(f"no deal agrees with the bids: too few doubles are left for those promised, {told}")
+
+
+def given_out(places: set[tuple[int, ...]], some: list[int], may: list[int]) -> set[tuple[int, ...]]:
+    """Return which places can be left in some hands after certain tiles are given to them."""
+    for tile in some:
+        places = {
+            (*left[:i], left[i] - 1, *left[i + 1 :])
+            for left in places
+            for i in range(len(left))
+            if left[i] > 0 and may[i] >> tile & 1
+        }
+    return places

@@ -11,6 +11,16 @@ A declaration calls a suit. Suits 0..6 are the pips, suit 7 is the called suit; 
     9      nothing is called: no trump, "follow me"
 
 A led tile leads the called suit if it belongs to it, else the suit of its high pip.
+
+House contracts (`texas42_house`) are numbered after these; 10 stands for none named yet:
+
+    11     nello, doubles high: as 9
+    12     nello, doubles low: as 9, but a double is the worst of its suit
+    13     nello, doubles as a suit: as 8
+    14     sevens: the tile whose pips are nearest to seven in all wins, and must be played
+    15     sevens, free: the same, but anything may be played
+
+In sevens a suit is a distance from seven, 0..7; suits are not followed.
 """
 
 from __future__ import annotations
@@ -37,6 +47,10 @@ DECLARATIONS = (
 )  # fmt: skip
 DOUBLES_SUIT, NO_TRUMP = 8, 9
 NOT_NAMED = len(DECLARATIONS)  # the declaration before one is named
+NELLO, NELLO_LOW, NELLO_SUIT, SEVENS, SEVENS_FREE = range(NOT_NAMED + 1, NOT_NAMED + 6)
+HOUSE_DECLARATIONS = ("nello", "nello-low", "nello-suit", "sevens", "sevens-free")
+NAMES = (*DECLARATIONS, "-", *HOUSE_DECLARATIONS)  # by number
+NEAREST = 7  # what sevens wants the pips of a tile to be
 COUNTS = {(5, 5): 10, (6, 4): 10, (5, 0): 5, (4, 1): 5, (3, 2): 5}
 ALL_TILES = (1 << TILES) - 1
 
@@ -47,18 +61,27 @@ ALL_TILES = (1 << TILES) - 1
 def is_called(declaration: int, tile: int) -> bool:
     """Tell whether a tile belongs to the called suit."""
     high, low = PAIRS[tile]
-    if declaration in (7, DOUBLES_SUIT):
+    if declaration in (7, DOUBLES_SUIT, NELLO_SUIT):
         return high == low
     return declaration in (high, low)
 
 
+def distance(tile: int) -> int:
+    """Return how far the pips of a tile are from seven."""
+    return abs(NEAREST - sum(PAIRS[tile]))
+
+
 def suit_led(declaration: int, tile: int) -> int:
-    """Return the suit a tile leads."""
+    """Return the suit a tile leads; in sevens its distance."""
+    if declaration >= SEVENS:
+        return distance(tile)
     return CALLED if is_called(declaration, tile) else PAIRS[tile][0]
 
 
 def follows(declaration: int, suit: int, tile: int) -> bool:
-    """Tell whether a tile follows a suit."""
+    """Tell whether a tile belongs to a suit; in sevens, whether that is its distance."""
+    if declaration >= SEVENS:
+        return suit == distance(tile)
     if suit == CALLED or is_called(declaration, tile):
         return suit == CALLED and is_called(declaration, tile)
     return suit in PAIRS[tile]
@@ -67,14 +90,18 @@ def follows(declaration: int, suit: int, tile: int) -> bool:
 def rank(declaration: int, suit: int, tile: int) -> int:
     """Rank a tile in a suit it follows, 0..7: the double first, then by the other pip; doubles alone by their pip."""
     high, low = PAIRS[tile]
-    if suit == CALLED and declaration in (7, DOUBLES_SUIT):
+    if suit == CALLED and declaration in (7, DOUBLES_SUIT, NELLO_SUIT):
         return high
     pip = declaration if suit == CALLED else suit
+    if declaration == NELLO_LOW:
+        return 0 if high == low else high + low - pip + 1
     return 7 if high == low else high + low - pip
 
 
 def power(declaration: int, suit: int, tile: int) -> int:
     """Return the strength of a tile when a suit is led; the highest of a trick wins, 0 cannot."""
+    if declaration >= SEVENS:
+        return 8 - distance(tile)
     if declaration < DOUBLES_SUIT and is_called(declaration, tile):
         return 16 + rank(declaration, CALLED, tile)
     return 1 + rank(declaration, suit, tile) if follows(declaration, suit, tile) else 0
@@ -91,15 +118,19 @@ def called_rank(declaration: int, tile: int) -> int:
 # ---- tables for compiled code --------------------------------------------------------------------
 
 ALL = range(len(DECLARATIONS))
+EVERY = range(len(NAMES))  # house contracts too
 HIGH = np.array([high for high, _ in PAIRS], np.int8)
 LOW = np.array([low for _, low in PAIRS], np.int8)
-COUNT = np.array([COUNTS.get(pair, 0) for pair in PAIRS], np.int8)
-LEADS = np.array([[suit_led(d, tile) for tile in range(TILES)] for d in ALL], np.int8)
-POWER = np.array([[[power(d, s, t) for t in range(TILES)] for s in range(SUITS)] for d in ALL], np.int8)
-CALLED_RANK = np.array([[called_rank(d, tile) for tile in range(TILES)] for d in ALL], np.int8)
-FOLLOW = np.array(
-    [[sum(1 << t for t in range(TILES) if follows(d, s, t)) for s in range(SUITS)] for d in ALL], np.uint32
+COUNT = np.array([*(COUNTS.get(pair, 0) for pair in PAIRS), 0], np.int8)  # an empty place, NO_TILE, is worth nothing
+LEADS = np.array([[suit_led(d, tile) for tile in range(TILES)] for d in EVERY], np.int8)
+POWER = np.array(  # an empty place never wins
+    [[[*(power(d, s, t) for t in range(TILES)), -1] for s in range(SUITS)] for d in EVERY], np.int8
 )
+CALLED_RANK = np.array([[called_rank(d, tile) for tile in range(TILES)] for d in EVERY], np.int8)
+FOLLOW = np.array(
+    [[sum(1 << t for t in range(TILES) if follows(d, s, t)) for s in range(SUITS)] for d in EVERY], np.uint32
+)
+DOUBLES = np.uint32(sum(1 << tile for tile, (high, low) in enumerate(PAIRS) if high == low))
 
 
 @njit(cache=True, nogil=True)
@@ -140,12 +171,14 @@ def read_tile(value: Any) -> int:
 def read_declaration(value: Any) -> int:
     """Return the number of a declaration given as number or name."""
     text = str(value).strip()
-    if text in DECLARATIONS:
-        return DECLARATIONS.index(text)
+    if text in DECLARATIONS or text in HOUSE_DECLARATIONS:
+        return NAMES.index(text)
     if text.isascii() and text.isdigit() and int(text) < len(DECLARATIONS):
         return int(text)
-    names = ", ".join(DECLARATIONS)
-    raise BadInput(f"{value!r} is no declaration; they are {names}, or their numbers 0..{len(DECLARATIONS) - 1}")
+    names, house = ", ".join(DECLARATIONS), ", ".join(HOUSE_DECLARATIONS)
+    raise BadInput(
+        f"{value!r} is no declaration; they are {names}, or their numbers 0..{len(DECLARATIONS) - 1}, and {house}"
+    )
 
 
 def tiles_of(word: Any) -> list[int]:

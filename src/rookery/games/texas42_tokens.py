@@ -11,7 +11,8 @@ from numba import njit, uint32
 
 from rookery.games.bits import Word, lowest_bit
 from rookery.games.rules import State
-from rookery.games.texas42_auction import LAST_BID, NAMING, PASS, SILENT, marks_of, points_needed
+from rookery.games.texas42_auction import LAST_BID, NAMING, PASS, SILENT, marks_of, points_needed, rung
+from rookery.games.texas42_house import FIRST_PLUNGE, FIRST_SPLASH
 from rookery.games.texas42_tiles import CALLED_RANK, COUNT, HAND, HIGH, LOW, NO_TILE, NOT_NAMED, SEATS, TILES, bit
 
 ALL_TOKENS, ALL_FEATURES = 32, 12
@@ -122,8 +123,8 @@ def contract(state: State, i: int) -> int:
     """Return number `i` of the 40 x 8 tokens of all the mover knows in the play: those of the own hand, then the bids.
 
     The last four tokens are the seats, counted from the mover. Features: points the seat's bid needs, marks it is
-    worth, has spoken, has the contract, relative seat, points its team has taken, declaration, type 3. A bid fixed by
-    the option is that of the first leader.
+    worth, has spoken (2 by splash, 3 by plunge), has the contract, relative seat, points its team has taken,
+    declaration, type 3. A bid fixed by the option is that of the first leader.
     """
     token = i // OWN_FEATURES
     feature = i - token * OWN_FEATURES
@@ -137,7 +138,7 @@ def contract(state: State, i: int) -> int:
     if feature == 1:
         return marks_of(bid) if bid > PASS else min(fixed, 1)
     if feature == 2:
-        return 0 if bid == SILENT else 1
+        return 0 if bid == SILENT else 1 + int(bid >= FIRST_SPLASH) + int(bid >= FIRST_PLUNGE)
     if feature == 3:
         return 1 if (bid > PASS and bid == state.high_bid) or fixed > 0 else 0
     if feature == 4:
@@ -152,14 +153,17 @@ def bidding(state: State, i: int) -> float:
     """Return number `i` of what the mover knows in the auction.
 
     The 28 tiles, 1 for those in its initial hand; for each relative seat whether it has spoken and its bid's place
-    on the ladder, 0 (pass) to 1 (7 marks); last, 1 if a declaration is to be named now.
+    on the ladder, 0 (pass) to 1 (7 marks); 1 if a declaration is to be named now. With house contracts, for each
+    relative seat 1 if it has bid splash or plunge.
     """
     me = int(state.texas42_mover)
     if i < TILES:
         return 1.0 if state.hands[me] & bit(i) != uint32(0) else 0.0
     if i == TILES + 2 * SEATS:
         return 1.0 if state.phase == NAMING else 0.0
+    if i >= BIDDING_NUMBERS:
+        return 1.0 if state.bids[(me + i - BIDDING_NUMBERS) & 3] >= FIRST_SPLASH else 0.0
     bid = state.bids[(me + ((i - TILES) >> 1)) & 3]
     if (i - TILES) & 1 == 0:
         return 0.0 if bid == SILENT else 1.0
-    return max(0.0, float(bid - 1) / (LAST_BID - 1))
+    return max(0.0, float(rung(bid) - 1) / (LAST_BID - 1))

@@ -23,9 +23,10 @@ from rookery.games.options import one_of, whole_number
 from rookery.games.position import Position
 from rookery.games.rules import legal
 from rookery.games.texas42 import state_of
-from rookery.games.texas42_tiles import HAND
+from rookery.games.texas42_tiles import HAND, NOT_NAMED
 from rookery.search.posterior import Habits, weights_of
-from rookery.search.solve.texas42 import Solver
+from rookery.search.solve.texas42 import Solver, Stopped
+from rookery.search.solve.texas42_house import makes
 from rookery.search.worlds import Drawn, worlds_of
 
 CHOICES = ("mean", "make")
@@ -44,9 +45,27 @@ class Exact:
         self.solver, self.stop = Solver(threads), stop
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
-        """Return Q [N, 7] from the mover's side."""
+        """Return Q [N, 7] from the mover's side; in nello and sevens 42 for the contract and -42 against it."""
+        house = states["declaration"] > NOT_NAMED
+        if house.any():
+            q = np.empty((len(states), HAND))
+            q[house] = self.of_contracts(states[house])
+            q[~house] = self.of_points(states[~house])
+            return q
+        return self.of_points(states)
+
+    def of_points(self, states: np.ndarray) -> np.ndarray:
+        """Return Q of hands played for points."""
         sides = 1.0 - 2.0 * (states["texas42_mover"] & 1)
         return np.asarray(sides[:, None] * self.solver.q(states, self.stop).q)
+
+    def of_contracts(self, states: np.ndarray) -> np.ndarray:
+        """Return Q of nello and sevens."""
+        made = makes(states, self.solver.threads, self.stop)
+        if self.stop is not None and self.stop[0]:
+            raise Stopped
+        sides = np.where((states["texas42_mover"] & 1) == (states["declarer"] & 1), 1.0, -1.0)
+        return np.asarray(auction.ALL_POINTS * sides[:, None] * np.where(made == 1, 1.0, -1.0))
 
 
 @dataclass(frozen=True)
@@ -196,9 +215,10 @@ def makes_bid(
 ) -> np.ndarray:
     """Tell of every world and play [W, 7] whether the declaring team makes its bid, with what it has taken so far.
 
-    It ends with 21 points and half of the final difference, so it needs a difference of at least 2 * bid - 42.
+    It ends with 21 points and half of the final difference, so it needs a difference of at least 2 * bid - 42. Of nello
+    and sevens the sign of Q tells.
     """
     taken = states["points"].astype(np.int64)
     lead = np.where(states["declarer"] & 1 == 0, 1, -1) * (taken[:, 0] - taken[:, 1])
-    needed = 2 * bids - auction.ALL_POINTS - lead
+    needed = np.where(states["declaration"] > NOT_NAMED, 0, 2 * bids - auction.ALL_POINTS - lead)
     return np.asarray(np.where(declaring, 1.0, -1.0)[owner, None] * q >= needed[owner, None] - TIE)

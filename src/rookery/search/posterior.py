@@ -71,8 +71,8 @@ def rewind(state: State, plays: int) -> None:
     again = state.history.copy()
     state.history[:] = NO_TILE
     state.plays = 0
-    for i in range(plays):
-        put(state, again[i])
+    while state.plays < plays:  # a seat that sits out has a place without a tile, which `put` leaves behind
+        put(state, again[state.plays])
 
 
 @njit(cache=True, nogil=True)
@@ -131,11 +131,12 @@ def log_weights(worlds: np.ndarray, oracle: Oracle, habits: Habits) -> np.ndarra
     for back in range(1, habits.last + 1):
         at = worlds["plays"].astype(np.int64) - back
         leaders = np.take_along_axis(worlds["leaders"], np.maximum(at, 0)[:, None] >> 2, 1)[:, 0]
-        asked = np.flatnonzero((at >= 0) & ((leaders + at) % 4 != worlds["texas42_mover"]))
+        placed = np.take_along_axis(worlds["history"], np.maximum(at, 0)[:, None], 1)[:, 0]
+        asked = np.flatnonzero((at >= 0) & (placed != NO_TILE) & ((leaders + at) % 4 != worlds["texas42_mover"]))
         if not len(asked):
             continue
         before = rewound(worlds[asked], at[asked])
-        tiles = np.take_along_axis(worlds["history"][asked], at[asked][:, None], 1)[:, 0].astype(np.int64)
+        tiles = placed[asked].astype(np.int64)
         chances, q = np.empty(len(asked)), np.asarray(oracle(before), np.float64)
         chances_of(before, tiles, q, habits.tau, habits.mix, np.zeros(HAND, np.int32), chances)
         with np.errstate(divide="ignore"):  # without blind choice a chance may vanish

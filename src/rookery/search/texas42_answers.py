@@ -24,7 +24,7 @@ from rookery.games.game import Game
 from rookery.games.position import Position
 from rookery.games.texas42 import Texas42, points, record, voids
 from rookery.games.texas42_setup import listed
-from rookery.games.texas42_tiles import HAND, NO_TILE, read_tile, tile_text
+from rookery.games.texas42_tiles import HAND, NO_TILE, NOT_NAMED, read_tile, tile_text
 from rookery.search.solve.texas42 import ILLEGAL, Solver
 from rookery.search.worlds import Worlds
 
@@ -86,7 +86,7 @@ def answers(positions: list[Position], solver: Solver) -> list[dict[str, Any] | 
             known.append(seen_facts(position))
         except BadInput as error:
             known.append(error)
-    open_ones = [i for i, position in enumerate(positions) if not (position.state["tiles"] == NO_TILE).any()]
+    open_ones = [i for i, position in enumerate(positions) if can_be_solved(position)]
     if open_ones:
         solved = solver.q(np.concatenate([positions[i].states for i in open_ones]))
         for i, value, q in zip(open_ones, solved.values, solved.q, strict=True):
@@ -95,6 +95,11 @@ def answers(positions: list[Position], solver: Solver) -> list[dict[str, Any] | 
                 facts["value"] = int(value)
                 facts["q"] = [None if worth == ILLEGAL else int(worth) for worth in q]
     return known
+
+
+def can_be_solved(position: Position) -> bool:
+    """Tell whether all hands are known and points count, as they do not in nello and sevens."""
+    return not (position.state["tiles"] == NO_TILE).any() and position.state["declaration"] < NOT_NAMED
 
 
 def seen_facts(position: Position) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from rookery.errors import BadInput
 from rookery.games.position import Position, Seat
 from rookery.games.rng import random_bits
 from rookery.games.texas42 import record, state_of
-from rookery.games.texas42_tiles import NO_TILE
+from rookery.games.texas42_tiles import NAMES, NO_TILE, NOT_NAMED
 from rookery.search.expected import Exact, expected_many
 from rookery.search.posterior import rewound
 
@@ -57,6 +57,8 @@ def costs(
     state = state_of(position)
     if (state["tiles"] == NO_TILE).any():
         raise BadInput(f"what plays have cost can be told only if all hands are known, not in {position.text()!r}")
+    if state["declaration"] > NOT_NAMED:
+        raise BadInput(f"plays cost no points in {NAMES[state['declaration']]}, which is made or set as a whole")
     exact, found = Exact(threads), []
     for number, (seat, tile) in enumerate(record(position)):
         before = rewound(position.states, np.array([number]))

@@ -5,6 +5,9 @@ give the unseen tiles, in increasing order, to three hands with a known number o
 hold it. In how many ways the rest can be given depends on the places still open and on nothing else, so a table of at
 most 8 x 8 x 8 numbers holds all there is to know. The way from the full table down to the last tile, ordered by
 hands, numbers the worlds 0..count-1: one random number below the count draws a world, and all are equally likely.
+
+Where a bid has promised doubles (splash, plunge), doubles are given first: once they are, the places taken in a hand
+are its doubles, and where they are too few there is no way to go on.
 """
 
 from __future__ import annotations
@@ -17,22 +20,26 @@ from numba import njit, uint32, uint64
 from rookery.games.bits import Word, lowest_bit, popcount
 from rookery.games.rng import number, stream_of
 from rookery.games.rules import State
-from rookery.games.texas42_tiles import FOLLOW, HAND, SEATS, SUITS, TILES, bit
+from rookery.games.texas42_house import promised
+from rookery.games.texas42_tiles import ALL_TILES, DOUBLES, FOLLOW, HAND, SEATS, SUITS, TILES, bit
 
 HIDDEN = SEATS - 1
 PLACES = 512  # places open in three hands, three bits each, those of the first hand highest
 WORLDS_STREAM = 4242
+ALL_TILES_WORD = np.uint32(ALL_TILES)
 NO_OWN_HAND, TOO_FEW = -1, -2  # what `lay_out` says of a record that cannot be
 
 Desk = Any  # one record of DESK
 DESK = np.dtype(
     [
         ("ways", np.int64, (PLACES,)),  # to give the remaining tiles, by the places that are open
-        ("tiles", np.int8, (TILES,)),  # the unseen ones in increasing order
+        ("tiles", np.int8, (TILES,)),  # the unseen ones in increasing order, or doubles first
         ("may", np.uint8, (TILES,)),  # which of the three hands may hold each: bits 0..2
         ("seats", np.int8, (HIDDEN,)),  # of the three hands, in increasing order
         ("unseen", np.int64),
         ("open", np.int64),  # places open at the beginning
+        ("doubles", np.int64),  # unseen doubles, which stand before the other tiles; -1 if none are promised
+        ("promised", np.int64, (HIDDEN,)),  # how many of them each hand must get at least
     ],
     align=True,
 )
@@ -56,6 +63,36 @@ def barred(state: State, seat: int) -> Word:
 
 
 @njit(cache=True, nogil=True)
+def list_unseen(desk: Desk, state: State, unseen: Word) -> int:
+    """Write the unseen tiles in the order in which they are given, and what was promised; return how many there are."""
+    count, any_promised = 0, 0
+    for hand in range(HIDDEN):
+        seat = desk.seats[hand]
+        shown = popcount(state.hands[seat] & state.played & DOUBLES)
+        desk.promised[hand] = max(0, promised(state, seat) - shown)
+        any_promised += desk.promised[hand]
+    first = unseen & DOUBLES if any_promised > 0 else uint32(0)
+    desk.doubles = popcount(first) if any_promised > 0 else -1
+    for part in range(2):
+        tiles = first if part == 0 else unseen & ~first
+        while tiles != uint32(0):
+            desk.tiles[count] = lowest_bit(tiles)
+            tiles &= tiles - uint32(1)
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def keeps_promises(desk: Desk, a: int, b: int, c: int) -> bool:
+    """Tell, once all doubles are given, whether hands with so many places open have got those they promised."""
+    return bool(
+        (desk.open >> 6) - a >= desk.promised[0]
+        and ((desk.open >> 3) & 7) - b >= desk.promised[1]
+        and (desk.open & 7) - c >= desk.promised[2]
+    )
+
+
+@njit(cache=True, nogil=True)
 def lay_out(desk: Desk, state: State, viewer: int) -> int:
     """Write down what a viewer does not know; return the number of unseen tiles, or why there is no sense in it.
 
@@ -71,13 +108,10 @@ def lay_out(desk: Desk, state: State, viewer: int) -> int:
             desk.seats[hand] = seat
             desk.open |= (HAND - popcount(state.hands[seat] & state.played)) << shift_of(hand)
             hand += 1
-    count, needed = 0, 0
+    needed = 0
     for hand in range(HIDDEN):
         needed += (desk.open >> shift_of(hand)) & 7
-    for tile in range(TILES):
-        if known & bit(tile) == uint32(0):
-            desk.tiles[count] = tile
-            count += 1
+    count = list_unseen(desk, state, ~known & ALL_TILES_WORD)
     for hand in range(HIDDEN):
         held = ~barred(state, desk.seats[hand])
         for i in range(count):
@@ -95,6 +129,9 @@ def count_ways(desk: Desk) -> int:
         for b in range(second + 1):
             for c in range(third + 1):
                 places = (a << 6) | (b << 3) | c
+                if desk.unseen - a - b - c == desk.doubles and not keeps_promises(desk, a, b, c):
+                    desk.ways[places] = 0
+                    continue
                 if places == 0:
                     desk.ways[0] = 1
                     continue
@@ -162,7 +199,7 @@ def count_holders(desk: Desk, arrivals: np.ndarray, holders: np.ndarray) -> None
     holders[:] = 0
     arrivals[desk.open] = 1
     for places in range(desk.open, 0, -1):  # a tile given makes the number smaller
-        if arrivals[places] == 0:
+        if arrivals[places] == 0 or desk.ways[places] == 0:
             continue
         i = desk.unseen - (places >> 6) - ((places >> 3) & 7) - (places & 7)
         for hand in range(HIDDEN):

@@ -26,7 +26,7 @@ from rookery.games.options import whole_number
 from rookery.games.rules import State
 from rookery.games.texas42 import STATE
 from rookery.games.texas42_auction import DONE, PLAYING
-from rookery.games.texas42_tiles import ALL_TILES, HAND, NO_TILE, SEATS
+from rookery.games.texas42_tiles import ALL_TILES, HAND, NAMES, NO_TILE, NOT_NAMED, SEATS
 from rookery.search.records import at
 from rookery.search.solve.texas42_moves import LEVEL, Level, legal_tiles, twin_of
 from rookery.search.solve.texas42_search import (
@@ -248,6 +248,12 @@ def check(states: Any) -> None:
     early = (states["phase"] != PLAYING) & (states["phase"] != DONE)
     if early.any():
         raise BadInput(f"position {np.argmax(early)} has no declaration yet; the solver of texas42 needs one")
+    house = states["declaration"] > NOT_NAMED
+    if house.any():
+        name = NAMES[states["declaration"][np.argmax(house)]]
+        raise BadInput(
+            f"position {np.argmax(house)} is {name}, which is not about points: texas42_house.makes solves it"
+        )
     hidden = (states["tiles"][:, :, 0] == NO_TILE).any(axis=1)
     if hidden.any():
         raise BadInput(f"position {np.argmax(hidden)} has hidden hands; the solver of texas42 needs all four")

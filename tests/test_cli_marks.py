@@ -1,0 +1,65 @@
+"""Bids and whole games of Texas 42 as a person types them: real processes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from support import run_rookery
+
+pytestmark = pytest.mark.xdist_group("command line")
+HAND = "6-6,6-5,6-4,6-2,5-5,1-0,0-0"
+
+
+def test_the_chances_of_a_hand_are_printed_for_programs():
+    done = run_rookery(
+        "bid", "texas42", HAND, "--worlds", "10", "--declaration", "sixes", "--declaration", "nello", "--json"
+    )
+    told = json.loads(done.stdout)
+    assert (told["hand"], told["deals"], told["play"]) == (HAND, 10, "exact")
+    assert [row["declaration"] for row in told["rows"]] == ["sixes", "nello"]
+    for row in told["rows"]:
+        assert list(row["make"]) == [str(bid) for bid in range(30, 43)]
+        for share, low, high in row["make"].values():
+            assert 0 <= low <= share <= high <= 1
+            assert share * 10 == pytest.approx(round(share * 10))
+    assert told["best"]["30"] == "sixes"
+
+
+def test_the_chances_of_a_hand_are_printed_for_people_as_players_play_it():
+    done = run_rookery("bid", "texas42", HAND, "--worlds", "4", "--declaration", "sixes", "--play", "heuristic")
+    assert "4 deals, played by heuristic; how often each bid is made" in done.stdout
+    assert "sixes" in done.stdout
+    assert "95 % interval" in done.stdout
+
+
+def test_whole_games_are_played_and_told(tmp_path):
+    path = tmp_path / "hands.jsonl"
+    done = run_rookery("marks", "heuristic", "random", "--games", "4", "--threads", "1", "--json", "--hands", str(path))
+    told = json.loads(done.stdout)
+    assert told["players"] == ["heuristic", "random", "heuristic", "random"]
+    assert (told["games"], told["marks"]) == (4, 7)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len(lines) == told["hands"]
+    shown = run_rookery("marks", "heuristic", "random", "--games", "4", "--threads", "1").stdout
+    assert "4 games in pairs of the same deals" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("bid", "pylos", HAND), "hands of texas42 are bid on, not those of pylos"),
+        (("bid", "texas42", "6-6"), "the hand of seat 0 has 1 tiles"),
+        (("bid", "texas42", HAND, "--declaration", "eights"), "'eights' is no declaration"),
+        (("bid", "texas42", HAND, "--declaration", "doubles-suit"), "not one a bidder may name"),
+        (("bid", "texas42", HAND, "--play", "nobody"), "there is no kind 'nobody'"),
+        (("marks", "random", "random", "--games", "3"), "games must be an even number"),
+        (("marks", "random", "random", "--game", "texas42"), "auction=redeal"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(arguments, complaint):
+    done = run_rookery(*arguments)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
