@@ -48,7 +48,7 @@ class HandTokens:
     """Makes the tokens `all` of worlds on a device, from tiles by slot and what is public."""
 
     def __init__(self, device: torch.device | str):
-        pips = np.stack([HIGH, LOW, HIGH == LOW, COUNT // 5], 1).astype(np.int8)
+        pips = np.stack([HIGH, LOW, HIGH == LOW, COUNT[:TILES] // 5], 1).astype(np.int8)
         known = np.concatenate([np.broadcast_to(pips, (len(CALLED_RANK), TILES, 4)), CALLED_RANK[..., None]], 2)
         self.known = torch.from_numpy(np.ascontiguousarray(known, np.int8)).to(device)  # [declaration, tile, 5]
         self.device = torch.device(device)
