@@ -157,7 +157,7 @@ def begin_curriculum(config: str, changes: list[str], folder: Path | None, seeds
         err.print(f"warning: {caution}", markup=False, style="yellow", soft_wrap=True)
     path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
     curriculum = Curriculum.create(path, settings)
-    err.print(f"the stages are kept in {path}", markup=False)
+    err.print(f"the stages are kept in {path}", markup=False, soft_wrap=True)
     work_on_curriculum(curriculum)
 
 

@@ -232,6 +232,8 @@ class Training:
         self.figures.trained += time.monotonic() - between
         if self.gate and self.gate.is_due(self.games, self.trainer.steps):
             self.figures.gate = self.gate.challenge(self.trainer.player, self.games, self.trainer.steps)
+            if self.settings.gate.discard and self.figures.gate["gate/taken"]:
+                self.replay.clear()
             self.players.update(self.player)
 
     # -- what is told and kept --

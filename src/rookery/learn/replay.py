@@ -103,6 +103,10 @@ class Replay:
             tensor[first:last].copy_(torch.from_numpy(array))
         self.written = last
 
+    def clear(self) -> None:
+        """Forget all rows."""
+        self.written = 0
+
     def taught_rows(self) -> Tensor:
         """Return the rows that are taught, in order; all of them where every move is."""
         return torch.nonzero(self.rows.taught[: self.filled]).flatten()

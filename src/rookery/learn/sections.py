@@ -319,6 +319,8 @@ class GateSettings(Section):
     """difference at which it takes the new one"""
     simulations: Annotated[int, span(1, MOST_SIMULATIONS)] = 64
     """simulations per move in the match"""
+    discard: YesNo = False
+    """whether the replay is emptied when a network takes over, so that none learns from games of an earlier one"""
 
     @model_validator(mode="after")
     def fits(self) -> GateSettings:
@@ -326,6 +328,7 @@ class GateSettings(Section):
         refuse(
             self.games % 2 and f"games: must be even, since games are played in pairs, not {self.games}",
             self.elo0 >= self.elo1 and f"elo1: must be above {self.elo0:g} (elo0), not {self.elo1:g}",
+            self.discard and self.kind == "none" and "discard: must be false where there is no gate",
         )
         return self
 
