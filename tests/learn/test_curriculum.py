@@ -29,7 +29,7 @@ from rookery.learn.sections import ImitationTraining, LessonSettings
 from rookery.learn.settings import CURRICULA, packaged_names
 from rookery.learn.yaml_text import yaml_text
 from rookery.nets.files import load_network
-from support import ROOT
+from support import CONNECT_FOUR, ROOT
 
 pytestmark = pytest.mark.xdist_group("learning")
 
@@ -156,6 +156,35 @@ def test_who_must_be_beaten_may_be_somebody_else_after_a_miss(missed):
     assert "games against baseline:depth=1" in outcome.account
     assert "with the interval from 100 % on, are needed" in outcome.account
     assert [line["step"] for line in lines(missed, "1a")] == [1, 2, 3, 4]
+
+
+def test_time_that_runs_out_ends_a_stage_too(missed):
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.1a.until.seconds=0.001"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    outcome = worked(missed)
+    assert outcome.verdict == MISSED
+    assert "stage 1a after 2 passes" in outcome.account
+
+
+def test_the_first_stage_begins_with_given_weights(tmp_path, straight):
+    given = straight[0] / "stages" / "1a" / "network.pth"
+    Curriculum.create(tmp_path / "all", tiny_settings(tmp_path, f"start={given}"))
+    assert worked(tmp_path / "all", lambda: True).verdict == STOPPED
+    assert same_weights(weights(tmp_path / "all" / "stages" / "1a" / "start.pth"), weights(given))
+    with pytest.raises(BadInput, match="its width is 4, not 5"):
+        Curriculum.create(tmp_path / "other", tiny_settings(tmp_path, f"start={given}", "network.width=5"))
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_game_in_a_file_can_have_stages(tmp_path):
+    stage = (
+        "{name: a, kind: selfplay, game: %s, selfplay: {games: 4, at_once: 4, simulations: 2}, "
+        "training: {batch: 4, replay: 99}, checkpoints: {keep: {last: 11, every: 0}}, until: {simulations: 2}}"
+    )
+    network = "network={kind: residual, observation: planes, width: 4, blocks: 1}"
+    settings = tiny_settings(tmp_path, network, f"stages=[{stage % CONNECT_FOUR}]")
+    Curriculum.create(tmp_path / "all", settings)
+    assert worked(tmp_path / "all").verdict == MET
 
 
 def test_a_stage_whose_settings_were_changed_is_not_gone_on_with(missed):

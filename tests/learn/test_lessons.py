@@ -10,7 +10,16 @@ import pytest
 from rookery import load
 from rookery.errors import BadInput
 from rookery.learn import lessons as module
-from rookery.learn.lessons import SHARD, gather_lessons, held_out, load_lessons, make_lessons, rows_of, shard_path
+from rookery.learn.lessons import (
+    SHARD,
+    count_held_out,
+    gather_lessons,
+    is_held_out,
+    load_lessons,
+    make_lessons,
+    rows_of,
+    shard_path,
+)
 from rookery.learn.sections import LessonSettings
 from rookery.search.analysis import Limits
 from rookery.search.gomoku_baseline import search
@@ -160,7 +169,9 @@ def test_a_damaged_shard_is_told_by_its_name(tmp_path):
 
 
 def test_whole_games_are_held_out():
-    rows = rows_of(GAME, "planes", make_lessons(GAME, LessonSettings(), 1, 32, 20), 32, 0)
-    apart = held_out(rows, 0.1)
-    assert set(rows.games[apart]) == {40, 50}
-    assert set(rows.games[~apart]) == set(range(32, 52)) - {40, 50}
+    shards = [make_lessons(GAME, LessonSettings(), 1, SHARD * number, SHARD) for number in range(2)]
+    games = np.concatenate([rows_of(GAME, "planes", shards[n], SHARD * n, 0).games for n in range(2)])
+    apart = is_held_out(games, 0.1)
+    assert set(games[apart]) == {0, 10, 20, 30, 40, 50, 60}
+    assert set(games[~apart]) == set(range(64)) - {0, 10, 20, 30, 40, 50, 60}
+    assert count_held_out(shards, 0.1) == apart.sum()

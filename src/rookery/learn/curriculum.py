@@ -23,6 +23,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from rookery.arena.evaluator import chosen_device
+from rookery.arena.networks import network_file
 from rookery.arena.players import make_player
 from rookery.errors import BadInput
 from rookery.games.library import load
@@ -42,7 +43,8 @@ from rookery.learn.judging import told as told_of
 from rookery.learn.locks import Lock
 from rookery.learn.loop import Training, new_run
 from rookery.learn.runs import CONFIG, Run, rounded
-from rookery.learn.settings import RunSettings
+from rookery.learn.settings import RunSettings, network_values
+from rookery.learn.starts import start_bytes
 from rookery.learn.tracking import check_sinks
 from rookery.learn.yaml_text import yaml_text
 
@@ -180,7 +182,9 @@ class SelfplayWork:
 
 def same_settings(folder: Path, found: Any, wanted: Any) -> None:
     """Refuse to go on with a stage whose settings were changed; the folder its weights came from may have moved."""
-    ours, theirs = (each.model_dump(exclude={"start", "threads"}) for each in (found, wanted))
+    ours, theirs = (
+        each.model_dump(exclude={"start", "threads"}) | {"game": load(each.game).spec} for each in (found, wanted)
+    )
     changed = sorted(key for key in ours if ours[key] != theirs.get(key))
     if changed:
         raise BadInput(
@@ -325,6 +329,8 @@ class Curriculum:
     def create(cls, folder: str | os.PathLike[str], settings: CurriculumSettings) -> Curriculum:
         """Make the folder of a new curriculum; what this machine lacks is told before anything is made."""
         check_machine(settings)
+        if settings.start:  # the folder may be opened from elsewhere
+            settings = settings.model_copy(update={"start": os.path.abspath(network_file(settings.start))})
         path = Path(os.path.abspath(Path(folder).expanduser()))
         with told(path):
             os.makedirs(path, exist_ok=True)
@@ -418,6 +424,9 @@ class Curriculum:
 def check_machine(settings: CurriculumSettings) -> None:
     """Refuse what this machine lacks, and players that do not play the game of their stage."""
     chosen_device(settings.device)
+    if settings.start:
+        values = network_values(settings.network, load(settings.stages[0].game))
+        start_bytes(settings.start, values, settings.network.observation)
     for stage in settings.stages:
         game = load(stage.game)
         if isinstance(stage, SelfplayStage):

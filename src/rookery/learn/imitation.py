@@ -36,7 +36,7 @@ from rookery.games.library import load
 from rookery.games.rng import random_bits
 from rookery.learn.book import Rows
 from rookery.learn.files import LineLog, save_whole, sweep, told, write_whole
-from rookery.learn.lessons import SHARD, Lessons, baseline_depth, gather_lessons, held_out, rows_of
+from rookery.learn.lessons import SHARD, Lessons, baseline_depth, count_held_out, gather_lessons, is_held_out, rows_of
 from rookery.learn.locks import Lock
 from rookery.learn.losses import losses
 from rookery.learn.replay import Replay
@@ -202,11 +202,7 @@ class Imitation:
     def fill(self, lessons: list[Lessons], device: str) -> None:
         """Put the positions of the games into a replay, those held out into another."""
         settings, kind = self.settings.lessons, self.settings.network.observation
-        made = [
-            rows_of(self.game, kind, some, number * SHARD, settings.temperature) for number, some in enumerate(lessons)
-        ]
-        apart = [held_out(rows, settings.held_out) for rows in made]
-        count, total = sum(int(mask.sum()) for mask in apart), sum(len(mask) for mask in apart)
+        count, total = count_held_out(lessons, settings.held_out), sum(some.positions for some in lessons)
         if not count or total - count < self.settings.training.batch:
             raise BadInput(
                 f"{self.folder}: of {total} positions {count} are held out; lessons.positions must be more for a batch "
@@ -214,9 +210,11 @@ class Imitation:
             )
         self.replay = Replay(self.game, kind, total - count, device, self.settings.training.symmetries)
         self.kept = Replay(self.game, kind, count, device)
-        for rows, mask in zip(made, apart, strict=True):
-            self.replay.add(Rows(*(column[~mask] for column in rows)))
-            self.kept.add(Rows(*(column[mask] for column in rows)))
+        for number, some in enumerate(lessons):
+            rows = rows_of(self.game, kind, some, number * SHARD, settings.temperature)
+            apart = is_held_out(rows.games, settings.held_out)
+            self.replay.add(Rows(*(column[~apart] for column in rows)))
+            self.kept.add(Rows(*(column[apart] for column in rows)))
 
     def go_on(self, trainer: Trainer) -> None:
         """Take up the state that was saved, and forget what came after it."""

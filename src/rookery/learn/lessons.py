@@ -246,7 +246,16 @@ def rows_of(game: Game, kind: str, lessons: Lessons, first: int, temperature: fl
     return rows
 
 
-def held_out(rows: Rows, share: float) -> np.ndarray:
-    """Tell of each row whether its game is kept from the network: one game in so many, the first among them."""
-    apart: np.ndarray = rows.games % round(1 / share) == 0
+def is_held_out(games: np.ndarray, share: float) -> np.ndarray:
+    """Tell by their numbers which games are kept from the network: one in so many, the first among them."""
+    apart: np.ndarray = games % round(1 / share) == 0
     return apart
+
+
+def count_held_out(lessons: list[Lessons], share: float) -> int:
+    """Count the positions of the games that are kept from the network."""
+    found = 0
+    for number, some in enumerate(lessons):
+        apart = is_held_out(number * SHARD + np.arange(len(some.chosen)), share)
+        found += int((some.chosen[apart] >= 0).sum())
+    return found
