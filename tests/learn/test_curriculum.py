@@ -158,6 +158,19 @@ def test_who_must_be_beaten_may_be_somebody_else_after_a_miss(missed):
     assert [line["step"] for line in lines(missed, "1a")] == [1, 2, 3, 4]
 
 
+def test_a_plateau_may_be_asked_for_no_more_after_a_miss(missed):
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.1a.until.plateau.gain=-100"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    outcome = worked(missed)
+    assert outcome.verdict == MISSED
+    assert "of loss were gained in the last 1 generations, more than -100" in outcome.account
+    settle(missed, "{player: random, share: 0.0}")
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.1a.until.plateau.of=none"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    with Curriculum(missed) as curriculum:
+        assert curriculum.run_stage(0, None, lambda: False, lambda *how: None)[0] == MET
+
+
 def test_time_that_runs_out_ends_a_stage_too(missed):
     settings = read_curriculum(missed / "curriculum.yaml", ["stages.1a.until.seconds=0.001"])
     (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))

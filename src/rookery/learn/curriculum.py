@@ -16,11 +16,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from rookery.arena.evaluator import chosen_device
 from rookery.arena.networks import network_file
@@ -37,13 +37,12 @@ from rookery.learn.curriculum_settings import (
     stage_seed,
 )
 from rookery.learn.files import LineLog, sweep, told, write_json, write_whole
-from rookery.learn.imitation import Imitation, ImitationSettings, make_imitation
+from rookery.learn.imitation import ImitationSettings
 from rookery.learn.judging import Judge, elo_after, in_words, plateau
 from rookery.learn.judging import told as told_of
 from rookery.learn.locks import Lock
-from rookery.learn.loop import Training, new_run
-from rookery.learn.runs import CONFIG, Run, rounded
 from rookery.learn.settings import RunSettings, network_values
+from rookery.learn.stage_work import Generation, ImitationWork, Say, SelfplayWork, Stop, Work
 from rookery.learn.starts import start_bytes
 from rookery.learn.tracking import check_sinks
 from rookery.learn.yaml_text import yaml_text
@@ -52,145 +51,6 @@ FILE, PROGRESS, STAGES, JUDGED, OUTCOME, LOCK = (
     "curriculum.yaml", "progress.json", "stages", "judged.jsonl", "outcome.json", "lock",
 )  # fmt: skip
 MET, MISSED, STOPPED = "met", "missed", "stopped"
-
-Say = Callable[[str, int, int, str], None]
-"""told what is being counted, how much of it is done, of how much, and figures in a few words"""
-Stop = Callable[[], bool]
-
-
-@dataclass(frozen=True)
-class Generation:
-    """What a stage has come to."""
-
-    number: int
-    """passes made, or games played"""
-    network: Path
-    figures: dict[str, Any] = field(default_factory=dict)
-
-
-class Work(Protocol):
-    """A stage at work, whatever its kind."""
-
-    def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
-        """Return the first generation after number `judged`; None if told to stop before there was one."""
-
-    def network_of(self, number: int) -> Path:
-        """Return where the network of a generation lies."""
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether there is nothing left to do."""
-
-    def close(self) -> None:
-        """Let others have the folder."""
-
-
-# ---- the two kinds of work -----------------------------------------------------------------------
-
-
-class ImitationWork:
-    """Passes over what a supervisor does."""
-
-    def __init__(self, folder: Path, settings: ImitationSettings):
-        if not (folder / CONFIG).exists():
-            make_imitation(folder, settings)
-        self.imitation = Imitation(folder)
-        same_settings(folder, self.imitation.settings, settings)
-        self.imitation.__enter__()
-
-    def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
-        """Make a pass."""
-        work, wanted = self.imitation, self.imitation.settings.lessons.positions
-        if work.trainer is None and not work.prepare(stop, lambda found: say("positions", found, wanted, "")):
-            return None
-        if work.passes <= judged:
-            last = (work.figures.read() or [{}])[-1]
-            note = f"policy loss {last['policy_loss']:.3f}, agreed {last['agreed']:.3f}" if last else ""
-            if not work.one_pass(stop, lambda steps: say("steps", steps, work.planned, note)):
-                return None
-        line = work.figures.read()[-1]
-        return Generation(line["pass"], work.network, line)
-
-    def network_of(self, number: int) -> Path:
-        """Return the newest network; earlier ones are not kept."""
-        return self.imitation.network
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether all passes are made."""
-        return self.imitation.passes >= self.imitation.settings.training.passes
-
-    def close(self) -> None:
-        """Let others have the folder."""
-        self.imitation.lock.give_back()
-
-
-class SelfplayWork:
-    """A run, from checkpoint to checkpoint."""
-
-    def __init__(self, folder: Path, settings: RunSettings):
-        run = Run.open(folder) if (folder / CONFIG).exists() else new_run(folder, settings)
-        same_settings(folder, run.settings, settings)
-        self.run = run.training()
-        try:
-            self.training = Training(run)
-        except BaseException:
-            self.close()
-            raise
-
-    def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
-        """Train until there is a new checkpoint."""
-        training, games = self.training, self.run.settings.selfplay.games
-
-        def note(figures: dict[str, Any]) -> None:
-            losses = [
-                f"{name} loss {figures[f'loss/{name}']:.3f}"
-                for name in ("policy", "value")
-                if "loss/" + name in figures
-            ]
-            say("games", figures["games"], games, ", ".join(losses))
-
-        training.say = note
-        if training.checkpointed <= judged:
-            training.train(lambda: stop() or training.checkpointed > judged)
-        if training.checkpointed <= judged:
-            return None
-        return Generation(training.checkpointed, self.network_of(training.checkpointed), self.losses(judged))
-
-    def losses(self, judged: int) -> dict[str, Any]:
-        """Return the mean losses of the training calls since a generation; None where there was none."""
-        lines = [line for line in self.run.losses.read() if line["step"] > judged]
-        means = {}
-        for name in ("policy_loss", "value_loss"):
-            known = [line[name] for line in lines if line[name] is not None]
-            means[name] = rounded(sum(known) / len(known), 9) if known else None
-        return means
-
-    def network_of(self, number: int) -> Path:
-        """Return the checkpoint after so many games."""
-        return self.run.checkpoint_path(number)
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether all games are played."""
-        return self.training.games >= self.run.settings.selfplay.games
-
-    def close(self) -> None:
-        """Let others have the folder."""
-        self.run.lock.give_back()
-
-
-def same_settings(folder: Path, found: Any, wanted: Any) -> None:
-    """Refuse to go on with a stage whose settings were changed; the folder its weights came from may have moved."""
-    ours, theirs = (
-        each.model_dump(exclude={"start", "threads"}) | {"game": load(each.game).spec} for each in (found, wanted)
-    )
-    changed = sorted(key for key in ours if ours[key] != theirs.get(key))
-    if changed:
-        raise BadInput(
-            f"{folder} was begun with other settings ({', '.join(changed)}), which cannot change while it goes on; "
-            "change them back, or remove the folder to begin the stage anew"
-        )
 
 
 # ---- one stage -----------------------------------------------------------------------------------
@@ -215,7 +75,7 @@ class StageRun:
         history = self.log.read()
         if history and self.asks_for_others(history[-1]):
             self.log.keep_until("step", history.pop()["step"] - 1)  # it is judged again
-        elif history and (verdict := self.verdict(history[-1])):
+        elif history and (verdict := self.verdict(history)):
             return verdict
         while True:
             found = self.work.next(history[-1]["step"] if history else 0, stop, say)
@@ -225,7 +85,7 @@ class StageRun:
             self.log.append(self.judged(found, history))
             self.log.sync()
             history = self.log.read()
-            if verdict := self.verdict(history[-1]):
+            if verdict := self.verdict(history):
                 return verdict
 
     def asks_for_others(self, line: dict[str, Any]) -> bool:
@@ -265,9 +125,10 @@ class StageRun:
         """Tell whether this is the last generation, done or not."""
         return self.work.exhausted or bool(self.until.seconds and line["seconds"] >= self.until.seconds)
 
-    def missing(self, line: dict[str, Any]) -> list[str]:
-        """Say what is missing for the stage to be done."""
-        found = [line["plateau"]] if line["plateau"] else []
+    def missing(self, history: list[dict[str, Any]]) -> list[str]:
+        """Say what is missing for the stage to be done after its newest generation."""
+        line, rising = history[-1], plateau(history, self.until.plateau)
+        found = [rising] if rising else []
         for wanted in self.until.beats:
             result = line["beats"].get(wanted.player)
             if result is None:
@@ -278,25 +139,26 @@ class StageRun:
                 found.append(f"{in_words(wanted.player, result)}; {needed}{least} are needed")
         return found
 
-    def verdict(self, line: dict[str, Any]) -> str:
-        """Tell how the stage ends after a generation; nothing if it goes on.
+    def verdict(self, history: list[dict[str, Any]]) -> str:
+        """Tell how the stage ends after its newest generation; nothing if it goes on.
 
         A stage without conditions is done when there is nothing left to do.
         """
         asked = self.until.beats or self.until.plateau.of != "none"
-        if asked and not self.missing(line):
+        if asked and not self.missing(history):
             return MET
-        if self.ends(line):
+        if self.ends(history[-1]):
             return MISSED if asked else MET
         return ""
 
     def account(self, verdict: str) -> str:
         """Say how the stage ended, for people."""
-        line = self.log.read()[-1]
+        history = self.log.read()
+        line = history[-1]
         what = "passes" if isinstance(self.stage, ImitationStage) else "games"
         begin = f"stage {self.stage.name} after {line['step']} {what} and {line['seconds']:.0f} s"
         if verdict == MISSED:
-            return f"{begin} is not done: {'; '.join(self.missing(line))}"
+            return f"{begin} is not done: {'; '.join(self.missing(history))}"
         results = [in_words(player, found) for player, found in line["beats"].items()]
         return "; ".join([f"{begin} is done", *results])
 
