@@ -8,7 +8,9 @@ import sys
 import pytest
 import torch
 
+from learn.tiny_curriculum import tiny_file as stages_file
 from learn.tiny_runs import after, same_weights, tiny_file, tiny_settings, trained, weights
+from nets.samples import on_one_thread
 from rookery.cli import main
 from rookery.cli.train import stopped_by_signals
 from rookery.learn import loop
@@ -111,3 +113,35 @@ def test_the_first_signal_is_a_wish_and_the_second_ends_at_once():
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+# ---- stages --------------------------------------------------------------------------------------
+
+
+def test_settings_with_stages_begin_a_curriculum_which_ends_with_an_account_if_it_is_not_done(
+    tmp_path, monkeypatch, capsys
+):
+    folder, config = tmp_path / "all", stages_file(tmp_path)
+    impossible = "stages.1a.until.beats=[{player: random, share: 1.0}]"
+    begin = ["train", str(config), "--set", "stages.1a.training.passes=2", "--set", impossible]
+    with on_one_thread():
+        assert run_here(monkeypatch, *begin, "--folder", str(folder)) == 1
+        told = capsys.readouterr()
+        assert f"the stages are kept in {folder}" in told.err
+        assert "warning: stage 2: selfplay.simulations is 4; below 50" in told.err
+        assert "stage 1a after 2 passes" in told.err
+        assert "more than 100 % are needed" in told.err
+        assert f"`rookery resume {folder}` goes on" in told.err
+        text = (folder / "curriculum.yaml").read_text()
+        (folder / "curriculum.yaml").write_text(text.replace("random, share: 1.0", "random, share: 0.0"))
+        assert run_here(monkeypatch, "resume", str(folder)) in (0, None)
+    told = capsys.readouterr()
+    assert "stage 1a after 2 passes" in told.err
+    assert told.out.strip() == str(folder / "stages" / "3" / "network.pth")
+
+
+def test_stages_are_not_trained_with_several_seeds_at_once(tmp_path, monkeypatch, capsys):
+    config = stages_file(tmp_path)
+    assert run_here(monkeypatch, "train", str(config), "--seeds", "2", "--folder", str(tmp_path / "all")) == 2
+    assert "--seeds is for runs" in capsys.readouterr().err
+    assert not (tmp_path / "all").exists()

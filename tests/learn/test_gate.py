@@ -148,6 +148,44 @@ def test_nothing_is_challenged_before_something_was_learnt(tmp_path):
         assert not training.gate.is_due(9, 1)
 
 
+def filled_after_challenges(run):
+    """Train a run; return the positions in the replay after each challenge, with whether the challenger took over."""
+    found = []
+    with run.training():
+        training = Training(run)
+        challenge = training.gate.challenge
+
+        def noting(*how):
+            figures = challenge(*how)
+            found.append([bool(figures["gate/taken"]), training.replay.filled, None])
+            return figures
+
+        training.gate.challenge = noting
+        while training.games < run.settings.selfplay.games:
+            training.turn()
+            if found and found[-1][2] is None:
+                found[-1][2] = training.replay.filled
+    return found
+
+
+def test_a_network_that_takes_over_empties_the_replay_if_asked(tmp_path):
+    for name, share, discard in (("taken", 0.0, True), ("kept", 0.0, False)):
+        run = Run.create(tmp_path / name, board_settings(gate=GATE | {"share": share, "discard": discard}))
+        found = filled_after_challenges(run)
+        assert len(found) > 1
+        for taken, before, filled in found:
+            assert taken
+            assert before > 0
+            assert filled == (0 if discard else before)
+
+
+def test_a_network_that_does_not_take_over_leaves_the_replay(tmp_path):
+    never = GATE | {"kind": "sprt", "elo0": 1000.0, "elo1": 1999.0, "discard": True}
+    for taken, before, filled in filled_after_challenges(Run.create(tmp_path / "run", board_settings(gate=never))):
+        assert not taken
+        assert filled == before > 0
+
+
 def test_a_match_follows_from_seed_and_games(tmp_path):
     run = Run.create(tmp_path / "run", board_settings(gate=GATE))
     with run.training():
@@ -156,6 +194,21 @@ def test_a_match_follows_from_seed_and_games(tmp_path):
         first, again, other = (training.gate.meet(network, games) for games in (10, 10, 20))
     moves = [[match.records[number].actions for number in range(4)] for match in (first, again, other)]
     assert moves[0] == moves[1] != moves[2]
+
+
+@pytest.mark.parametrize("games", [12, 23])
+def test_a_run_that_discards_positions_stopped_and_resumed_is_the_run_undisturbed(trained, tmp_path, games):
+    settings = {"gate": GATE | {"share": 0.0, "discard": True}}
+    _, undisturbed = trained("whole", **settings)
+    run = Run.create(tmp_path / "stopped", board_settings(**settings))
+    with run.training():
+        training = Training(run)
+        assert not training.train(lambda: training.games >= games)
+    with run.training():
+        again = Training(run)
+        assert again.replay.filled == training.replay.filled
+        assert again.train()
+    assert equal(weights(again.trainer.network), weights(undisturbed.trainer.network))
 
 
 @pytest.mark.parametrize(

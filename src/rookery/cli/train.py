@@ -12,9 +12,10 @@ import typer
 from typer import Argument, Option
 
 from rookery.cli.runs import RunArgument
-from rookery.cli.shared import app
+from rookery.cli.shared import app, failures_told
 
 if TYPE_CHECKING:
+    from rookery.learn.curriculum import Curriculum
     from rookery.learn.runs import Run
     from rookery.learn.sweeps import Variant
 
@@ -35,7 +36,7 @@ def train(
         Option(min=1, help="train so many runs one after another, each with its own seed, and compare them"),
     ] = None,
 ) -> None:
-    """Train a network by self-play from its first random game.
+    """Train a network by self-play from its first random game, or in stages where the settings have some.
 
     With --seeds the runs lie side by side, named by their seeds; given again, the command goes on where it was.
 
@@ -44,12 +45,18 @@ def train(
     rookery train my_settings.yaml --set seed=2 --set selfplay.games=5000 --folder runs/second
 
     rookery train pylos_quick --seeds 4
+
+    rookery train gomoku_curriculum --set stages.1a.training.passes=40
     """
+    from rookery.learn.curriculum_settings import is_curriculum
     from rookery.learn.loop import new_run
     from rookery.learn.runs import free_folder
     from rookery.learn.settings import read_settings
     from rookery.terminal import err
 
+    if is_curriculum(config):
+        begin_curriculum(config, changes or [], folder, seeds)
+        return
     settings = read_settings(config, changes or ())
     if seeds is not None:
         from rookery.learn.sweeps import base_folder, with_seeds
@@ -115,19 +122,69 @@ def train_variants(variants: list[Variant], figure: Path) -> None:
 
 @app.command()
 def resume(run: RunArgument) -> None:
-    """Go on with a run where it was stopped or killed.
+    """Go on with a run, or with stages of one, where it was stopped or killed.
 
     rookery resume runs/pylos_quick
     """
+    from rookery.learn.curriculum import Curriculum, is_curriculum_folder
     from rookery.learn.runs import Run, run_folder
     from rookery.learn.sweeps import is_complete
     from rookery.terminal import err
 
+    for place in (Path(run).expanduser(), Path("runs") / run):
+        if is_curriculum_folder(place):
+            work_on_curriculum(Curriculum(place))
+            return
     opened = Run.open(run_folder(run))
     if is_complete(opened):
         err.print(f"{opened.folder} is complete: all {opened.settings.selfplay.games} games are played", markup=False)
         return
     train_run(opened)
+
+
+def begin_curriculum(config: str, changes: list[str], folder: Path | None, seeds: int | None) -> None:
+    """Make a curriculum and work on it."""
+    from rookery.errors import BadInput
+    from rookery.learn.curriculum import Curriculum
+    from rookery.learn.curriculum_settings import cautions, read_curriculum
+    from rookery.learn.runs import free_folder
+    from rookery.terminal import err
+
+    settings = read_curriculum(config, changes)
+    if seeds is not None:
+        raise BadInput(f"--seeds is for runs; {config} has stages: begin it once for each seed, with --set seed=...")
+    for caution in cautions(settings):
+        err.print(f"warning: {caution}", markup=False, style="yellow", soft_wrap=True)
+    path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
+    curriculum = Curriculum.create(path, settings)
+    err.print(f"the stages are kept in {path}", markup=False, soft_wrap=True)
+    work_on_curriculum(curriculum)
+
+
+def work_on_curriculum(curriculum: Curriculum) -> None:
+    """Go through the stages of a curriculum, with a progress bar; print the network it ends with."""
+    from rookery.learn.curriculum import MET, STOPPED
+    from rookery.terminal import err, out, progress_bar
+
+    with curriculum, failures_told(), stopped_by_signals() as stopped, progress_bar() as bar:
+        task = bar.add_task("", total=None, note=FIRST_ROUND)
+
+        def say(stage: str, what: str, done: int, total: int, note: str) -> None:
+            bar.update(task, description=f"{stage}: {what}", completed=done, total=total, note=note)
+
+        outcome = curriculum.work(stopped, say, lambda account: err.print(account, markup=False, soft_wrap=True))
+    if outcome.verdict == MET:
+        out.print(f"{outcome.network}", markup=False, soft_wrap=True)
+        return
+    goes_on = f"`rookery resume {curriculum.folder}` goes on"
+    if outcome.verdict == STOPPED:
+        err.print(f"stopped; {goes_on}", markup=False, soft_wrap=True)
+        raise typer.Exit(130)
+    err.print(
+        f"rookery: {outcome.account}\nstages before it are kept: ease its condition in curriculum.yaml, or change the "
+        f"stage there and remove its folder; then {goes_on}", markup=False, style="red", soft_wrap=True,
+    )  # fmt: skip
+    raise typer.Exit(1)
 
 
 def train_run(run: Run, named: bool = True) -> None:

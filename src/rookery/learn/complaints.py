@@ -92,7 +92,9 @@ def place_of(model: type[BaseModel], location: tuple[int | str, ...]) -> tuple[s
 
 
 def models_of(field: FieldInfo) -> list[type[BaseModel]]:
-    """Return the models a field may hold; none if it holds a plain value."""
+    """Return the models a field may hold, itself or in a list; none if it holds plain values."""
+    if get_origin(field.annotation) is tuple:
+        field = FieldInfo.from_annotation(get_args(field.annotation)[0])
     kinds = get_args(field.annotation) if field.discriminator else (field.annotation,)
     return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
 
@@ -112,7 +114,8 @@ def allowed(field: FieldInfo) -> str:
     """Say what a key may be."""
     models, kind = models_of(field), field.annotation
     if models:
-        return f"a section with the keys {', '.join(models[0].model_fields)}"
+        section = "a list of sections" if get_origin(kind) is tuple else "a section"
+        return f"{section} with the keys {', '.join(models[0].model_fields)}"
     if get_origin(kind) is Literal:
         return " or ".join(str(word) for word in get_args(kind))
     if get_origin(kind) is tuple:

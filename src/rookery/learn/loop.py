@@ -25,10 +25,11 @@ from rookery.learn.gate import Gate
 from rookery.learn.kept import Kept
 from rookery.learn.losses import Losses
 from rookery.learn.replay import Replay
-from rookery.learn.runs import Run
+from rookery.learn.runs import START, Run
 from rookery.learn.selfplay import Finished, SelfPlay
 from rookery.learn.settings import RunSettings, network_values
 from rookery.learn.snapshots import Snapshot
+from rookery.learn.starts import first_network
 from rookery.learn.threads import fastest_threads
 from rookery.learn.tracking import Tracker, check_sinks
 from rookery.learn.trainer import Trainer
@@ -37,7 +38,6 @@ from rookery.nets.configs import read_config
 from rookery.nets.files import About, save_network
 from rookery.nets.folded import fold
 from rookery.nets.network import Network
-from rookery.nets.residual import build
 
 REPORT = 1.0  # seconds between two lines of figures
 SNAPSHOT = 300.0  # seconds after which the state is saved, checkpoint or not
@@ -134,7 +134,8 @@ class Training:
         """when the state was saved, and the seconds that took"""
         self.checkpointed, self.checkpointed_at = 0, -1e9
         """games and time at the last checkpoint"""
-        network = build(read_config(network_values(settings.network, self.game)), settings.seed)
+        start = run.folder / START if settings.start else None
+        network = first_network(read_config(network_values(settings.network, self.game)), settings.seed, start)
         where = "cuda" if self.device.type == "cuda" else "cpu"  # kernels write into it
         self.replay = Replay(self.game, self.kind, settings.training.replay, where, settings.training.symmetries)
         self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
@@ -231,6 +232,8 @@ class Training:
         self.figures.trained += time.monotonic() - between
         if self.gate and self.gate.is_due(self.games, self.trainer.steps):
             self.figures.gate = self.gate.challenge(self.trainer.player, self.games, self.trainer.steps)
+            if self.settings.gate.discard and self.figures.gate["gate/taken"]:
+                self.replay.clear()
             self.players.update(self.player)
 
     # -- what is told and kept --

@@ -29,6 +29,24 @@ class Batch(NamedTuple):
     values: Tensor  # [N], found by the search, for the mover
 
 
+def empty_rows(game: Game, kind: str, count: int) -> Rows:
+    """Make room for so many rows, in NumPy's arrays."""
+    inputs, most = int(np.prod(game.observations[kind])), max(1, game.most_legal)
+    shapes: dict[str, tuple[tuple[int, ...], type]] = {
+        "observations": ((inputs,), np.float32),
+        "actions": ((most,), np.int16),
+        "weights": ((most,), np.float32),
+        "counts": ((), np.int16),
+        "taught": ((), np.uint8),
+        "played": ((), np.int16),
+        "outcomes": ((), np.float32),
+        "values": ((), np.float32),
+        "plies": ((), np.int32),
+        "games": ((), np.int64),
+    }
+    return Rows(*(np.zeros((count, *shapes[name][0]), shapes[name][1]) for name in Rows._fields))
+
+
 class Replay:
     """A ring of rows."""
 
@@ -38,22 +56,9 @@ class Replay:
         self.game, self.kind, self.capacity, self.device = game, kind, capacity, torch.device(device)
         self.written = 0
         """rows ever written"""
-        inputs, most = int(np.prod(game.observations[kind])), max(1, game.most_legal)
-        shapes: dict[str, tuple[tuple[int, ...], torch.dtype]] = {
-            "observations": ((inputs,), torch.float32),
-            "actions": ((most,), torch.int16),
-            "weights": ((most,), torch.float32),
-            "counts": ((), torch.int16),
-            "taught": ((), torch.uint8),
-            "played": ((), torch.int16),
-            "outcomes": ((), torch.float32),
-            "values": ((), torch.float32),
-            "plies": ((), torch.int32),
-            "games": ((), torch.int64),
-        }
-        self.rows = Rows(
-            *(torch.zeros((capacity, *shapes[name][0]), dtype=shapes[name][1], device=device) for name in Rows._fields)
-        )
+        like = [torch.from_numpy(column) for column in empty_rows(game, kind, 0)]
+        self.rows = Rows(*(torch.zeros(capacity, *some.shape[1:], dtype=some.dtype, device=device) for some in like))
+        inputs = self.rows.observations.shape[1]
         tables = game.symmetries() if symmetries else None
         self.turns = 1 if tables is None else len(tables)
         self.turned_actions = self.table(None if tables is None else tables.actions, game.actions)
@@ -90,6 +95,17 @@ class Replay:
             kept[name][used] = unpacked(state[name], (-1,), kept[name].dtype)
         for name, tensor in self.rows._asdict().items():
             tensor[: self.filled].copy_(torch.from_numpy(kept[name]))
+
+    def add(self, rows: Rows) -> None:
+        """Write rows of NumPy behind those that are there; there must be room for them."""
+        first, last = self.written, self.written + len(rows.counts)
+        for tensor, array in zip(self.rows, rows, strict=True):
+            tensor[first:last].copy_(torch.from_numpy(array))
+        self.written = last
+
+    def clear(self) -> None:
+        """Forget all rows."""
+        self.written = 0
 
     def taught_rows(self) -> Tensor:
         """Return the rows that are taught, in order; all of them where every move is."""

@@ -6,6 +6,7 @@
     metrics.jsonl            every figure that was logged
     games.jsonl              some games of self-play, move by move
     training_progress.json   how far it is
+    start.pth                the weights it began with, if it was given any
     checkpoint_01000.pth     a network after so many games
     state/                   a snapshot of all that training holds in memory
 
@@ -34,12 +35,13 @@ from rookery.learn.files import LineLog, part_of, remove_quietly, save_whole, sw
 from rookery.learn.files import write_whole as write_file
 from rookery.learn.locks import Lock, is_locked
 from rookery.learn.manifest import checkpoint_name, timestamp
-from rookery.learn.settings import RunSettings, read_settings, settings_yaml
+from rookery.learn.settings import RunSettings, network_values, read_settings, settings_yaml
 from rookery.learn.snapshots import Snapshot, load_snapshot, save_snapshot
 
 CONFIG, LOSSES, METRICS, GAMES, PROGRESS, STATE, LOCK = (
     "config.yaml", "loss_history.jsonl", "metrics.jsonl", "games.jsonl", "training_progress.json", "state", "lock",
 )  # fmt: skip
+START = "start.pth"
 STATUSES = ("starting", "training", "complete")
 
 
@@ -62,6 +64,7 @@ class Run:
         path, game = Path(os.path.abspath(Path(folder).expanduser())), load(settings.game)
         if game.path:
             settings = settings.model_copy(update={"game": game.spec})  # the run may be opened from elsewhere
+        begin = first_weights(settings, game)
         taken = f"{path} is not empty; `rookery resume` goes on with a run, a new one needs a new folder"
         if os.path.lexists(path) and not (path.is_dir() and not any(path.iterdir())):
             raise BadInput(taken)
@@ -72,6 +75,8 @@ class Run:
                 os.mkdir(part)
                 write_file(part / CONFIG, settings_yaml(settings).encode())
                 write_json(part / manifests.FILE, manifests.new_manifest(game, threads or settings.threads))
+                if begin:
+                    write_file(part / START, begin)
                 os.rename(part, path)  # a run is there whole or not at all
             except BaseException as error:
                 remove_quietly(part)
@@ -263,6 +268,15 @@ class Run:
             named = manifests.CHECKPOINT.fullmatch(path.name)
             if named and (int(named[1]) > step or path.name in pruned):
                 remove_quietly(path)
+
+
+def first_weights(settings: RunSettings, game: Game) -> bytes | None:
+    """Read the weights a run is to begin with, and refuse those that do not fit; None if it is given none."""
+    if not settings.start:
+        return None
+    from rookery.learn.starts import start_bytes  # PyTorch is slow to load, and most runs need none here
+
+    return start_bytes(settings.start, network_values(settings.network, game), settings.network.observation)
 
 
 def saved(save: Callable[[Path], Any], path: Path) -> None:

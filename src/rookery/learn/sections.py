@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 
@@ -176,17 +176,11 @@ class SelfplaySettings(Section):
 # ---- training ------------------------------------------------------------------------------------
 
 
-class TrainingSettings(Section):
-    """How the network learns from the games."""
+class StepSettings(Section):
+    """How gradient steps are made, whatever the positions come from."""
 
     batch: Annotated[int, span(1, 1 << 22)] = 256
     """positions of a gradient step"""
-    steps_per_game: Annotated[float, span(1e-6, 1e4)] = 0.5
-    """gradient steps per finished game"""
-    replay: Annotated[int, span(1, MANY)] = 65_536
-    """positions kept; the oldest make room for new ones"""
-    fresh: Annotated[int, span(0, MANY)] = 0
-    """positions needed before the first step; 0: one batch"""
     learning_rate: Annotated[float, span(1e-12, 100)] = 1e-3
     """of AdamW, at the start of the cosine"""
     least_learning_rate: Annotated[float, span(0, 100)] = 5e-5
@@ -213,22 +207,76 @@ class TrainingSettings(Section):
     """numbers the network is trained in"""
 
     @model_validator(mode="after")
-    def fits(self) -> TrainingSettings:
-        """Refuse values that exclude each other."""
+    def rates_fit(self) -> Self:
+        """Refuse learning rates that exclude each other."""
         refuse(
-            self.replay < self.batch and f"replay: must be at least {self.batch} (batch), not {self.replay}",
-            self.fresh
-            and not self.batch <= self.fresh <= max(self.batch, self.replay)
-            and f"fresh: must be 0 or lie in {self.batch}..{self.replay} (batch..replay), not {self.fresh}",
             self.least_learning_rate > self.learning_rate
             and f"least_learning_rate: must be at most {self.learning_rate:g} (learning_rate), "
             f"not {self.least_learning_rate:g}",
         )
         return self
 
+
+class TrainingSettings(StepSettings):
+    """How the network learns from the games."""
+
+    steps_per_game: Annotated[float, span(1e-6, 1e4)] = 0.5
+    """gradient steps per finished game"""
+    replay: Annotated[int, span(1, MANY)] = 65_536
+    """positions kept; the oldest make room for new ones"""
+    fresh: Annotated[int, span(0, MANY)] = 0
+    """positions needed before the first step; 0: one batch"""
+
+    @model_validator(mode="after")
+    def fits(self) -> Self:
+        """Refuse values that exclude each other."""
+        refuse(
+            self.replay < self.batch and f"replay: must be at least {self.batch} (batch), not {self.replay}",
+            self.fresh
+            and not self.batch <= self.fresh <= max(self.batch, self.replay)
+            and f"fresh: must be 0 or lie in {self.batch}..{self.replay} (batch..replay), not {self.fresh}",
+        )
+        return self
+
     def steps_after(self, games: int) -> int:
         """Return how many steps are due after so many games."""
         return math.floor(games * self.steps_per_game + 1e-9)
+
+
+# ---- imitation -----------------------------------------------------------------------------------
+
+
+class LessonSettings(Section):
+    """Games by a supervisor, for a network to imitate."""
+
+    supervisor: Text = "baseline:depth=2"
+    """a player of the arena; games of Gomoku's baseline are made by compiled code, thousands of positions a second"""
+    positions: Annotated[int, span(1, MANY)] = 20_000
+    """positions of which the supervisor says what it would do"""
+    opening: Annotated[int, span(0, 8)] = 4
+    """random moves with which a game begins"""
+    explore: Annotated[int, span(0, 100)] = 10
+    """percent of the moves after them that are drawn at random"""
+    temperature: Annotated[float, span(0, 100)] = 0.0
+    """policy target: 0 the supervisor's move, else a softmax of value / temperature over the moves it scores; baseline
+    alone scores them"""
+    held_out: Annotated[float, span(0.001, 0.5)] = 0.1
+    """share of the games that is not taught, by which the network is judged"""
+    threads: Annotated[int, span(0, 1024)] = 0
+    """processor threads that make games; 0: all"""
+
+
+class ImitationTraining(StepSettings):
+    """How the network learns from a supervisor."""
+
+    passes: Annotated[int, span(1, 1_000_000)] = 20
+    """passes over the positions, each as many steps as it takes to look at so many"""
+    root_value_share: Annotated[float, span(0, 1)] = 1.0
+    """value target: 0 the game's outcome, 1 what the supervisor thinks, between them a mix"""
+    mask_policy: YesNo = True
+    """whether the policy loss looks at legal moves only"""
+    symmetries: YesNo = True
+    """whether each position is taught in a symmetry drawn at random"""
 
 
 # ---- what is kept, and who plays -----------------------------------------------------------------
@@ -271,6 +319,8 @@ class GateSettings(Section):
     """difference at which it takes the new one"""
     simulations: Annotated[int, span(1, MOST_SIMULATIONS)] = 64
     """simulations per move in the match"""
+    discard: YesNo = False
+    """whether the replay is emptied when a network takes over, so that none learns from games of an earlier one"""
 
     @model_validator(mode="after")
     def fits(self) -> GateSettings:
@@ -278,6 +328,7 @@ class GateSettings(Section):
         refuse(
             self.games % 2 and f"games: must be even, since games are played in pairs, not {self.games}",
             self.elo0 >= self.elo1 and f"elo1: must be above {self.elo0:g} (elo0), not {self.elo1:g}",
+            self.discard and self.kind == "none" and "discard: must be false where there is no gate",
         )
         return self
 

@@ -50,6 +50,8 @@ class RunSettings(Section):
     """processor threads; 0: as many as are fastest, measured when the run is made"""
     folder: Text = ""
     """where the run is kept; empty: under runs/, by the name of its settings"""
+    start: Text = ""
+    """weights to begin with: a file, a run or zoo:NAME, the same network but for the board's size; empty: random"""
     network: NetworkSettings
     """the network"""
     selfplay: SelfplaySettings = SelfplaySettings()
@@ -143,14 +145,19 @@ def network_values(network: NetworkSettings, game: Game) -> dict[str, Any]:
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def packaged_names() -> list[str]:
-    """List the settings that come with the package."""
-    return sorted(path.name.removesuffix(".yaml") for path in packaged_folder().iterdir() if path.name[-5:] == ".yaml")
+RUNS, CURRICULA = "configs", "curricula"
+"""folders in which settings come with the package: of runs, and of runs in stages"""
 
 
-def packaged_folder() -> Any:
-    """Return where the settings of the package lie."""
-    return resources.files("rookery") / "studies" / "configs"
+def packaged_names(folder: str = RUNS) -> list[str]:
+    """List the settings of a folder that come with the package."""
+    files = (path.name for path in packaged_folder(folder).iterdir())
+    return sorted(name.removesuffix(".yaml") for name in files if name.endswith(".yaml"))
+
+
+def packaged_folder(folder: str = RUNS) -> Any:
+    """Return where settings of the package lie."""
+    return resources.files("rookery") / "studies" / folder
 
 
 def read_settings(source: str | os.PathLike[str], overrides: Sequence[str] = ()) -> RunSettings:
@@ -176,30 +183,37 @@ def settings_text(source: str) -> tuple[str, str]:
     """Return what to call settings in an error, and their text."""
     path, stem = Path(source).expanduser(), source.removesuffix(".yaml")
     try:
-        if not path.is_file() and stem in packaged_names():
-            return stem, (packaged_folder() / f"{stem}.yaml").read_text(encoding="utf-8")
+        for folder in (RUNS, CURRICULA) if not path.is_file() else ():
+            if stem in packaged_names(folder):
+                return stem, (packaged_folder(folder) / f"{stem}.yaml").read_text(encoding="utf-8")
         return source, path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise BadInput(f"{source} is no text: byte {error.start} is not UTF-8") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise BadInput(
-            f"the settings {source!r} cannot be read: {reason}; give a file, or one of {', '.join(packaged_names())}"
-        ) from None
+        names = ", ".join(packaged_names() + packaged_names(CURRICULA))
+        raise BadInput(f"the settings {source!r} cannot be read: {reason}; give a file, or one of {names}") from None
 
 
 def override_values(values: dict[Any, Any], override: str) -> str:
-    """Put one `section.key=value` in its place and return the path of its key."""
+    """Put one `section.key=value` in its place and return the path of its key; part of a list is told by its name."""
     path, equals, text = override.partition("=")
     keys = path.strip().split(".")
     if not equals or not all(keys):
         raise BadInput(f"--set {override!r} should read section.key=value, such as training.batch=512")
     for depth, key in enumerate(keys[:-1], start=1):
-        values = values.setdefault(key, {})
-        if not isinstance(values, dict):
+        inside: Any = values.setdefault(key, {}) if isinstance(values, dict) else named(values, key)
+        values = inside
+        last = depth == len(keys) - 1
+        if not isinstance(values, dict if last else dict | list):
             raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {shown(values)} and has no keys")
     values[keys[-1]] = read_yaml(text, f"--set {override!r}")
     return ".".join(keys)
+
+
+def named(values: list[Any], name: str) -> Any:
+    """Return the part of a list that has a name; None if there is none."""
+    return next((part for part in values if isinstance(part, dict) and str(part.get("name")) == name), None)
 
 
 def check_settings(values: dict[Any, Any], name: str, origins: dict[str, str] | None = None) -> RunSettings:

@@ -1,0 +1,304 @@
+"""A curriculum: stages one after another, each handing its network to the next, in one folder.
+
+    curriculum.yaml          its settings, every key
+    progress.json            how far it is: each stage with its account
+    stages/1a/               a stage of imitation, or a run
+      judged.jsonl           a line for each generation: losses, matches, rating
+      outcome.json           once it is done: the network it hands on, and why it was done
+
+A stage without `outcome.json` is the one that goes on; who removes the folder of a stage begins it anew. When passes,
+games or time run out before a stage is done, the curriculum ends there with an account of what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rookery.arena.evaluator import chosen_device
+from rookery.arena.networks import network_file
+from rookery.arena.players import make_player
+from rookery.errors import BadInput
+from rookery.games.library import load
+from rookery.learn.curriculum_settings import (
+    CurriculumSettings,
+    ImitationStage,
+    SelfplayStage,
+    Stage,
+    read_curriculum,
+    settings_of,
+    stage_seed,
+)
+from rookery.learn.files import LineLog, sweep, told, write_json, write_whole
+from rookery.learn.imitation import ImitationSettings
+from rookery.learn.judging import Judge, elo_after, in_words, plateau
+from rookery.learn.judging import told as told_of
+from rookery.learn.locks import Lock
+from rookery.learn.settings import RunSettings, network_values
+from rookery.learn.stage_work import Generation, ImitationWork, Say, SelfplayWork, Stop, Work
+from rookery.learn.starts import start_bytes
+from rookery.learn.tracking import check_sinks
+from rookery.learn.yaml_text import yaml_text
+
+FILE, PROGRESS, STAGES, JUDGED, OUTCOME, LOCK = (
+    "curriculum.yaml", "progress.json", "stages", "judged.jsonl", "outcome.json", "lock",
+)  # fmt: skip
+MET, MISSED, STOPPED = "met", "missed", "stopped"
+
+
+# ---- one stage -----------------------------------------------------------------------------------
+
+
+class StageRun:
+    """A stage in its folder, with its judge."""
+
+    def __init__(self, folder: Path, stage: Stage, settings: ImitationSettings | RunSettings, seed: int):
+        self.folder, self.stage, self.until = folder, stage, stage.until
+        if isinstance(settings, ImitationSettings):
+            self.work: Work = ImitationWork(folder, settings)
+        else:
+            self.work = SelfplayWork(folder, settings)
+        self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type)
+        self.log = LineLog(folder / JUDGED)
+        self.log.mend()
+        self.begun = time.monotonic()
+
+    def run(self, stop: Stop, say: Say) -> str:
+        """Go on until the stage is done or cannot be any more; return MET, MISSED or STOPPED."""
+        history = self.log.read()
+        if history and self.asks_for_others(history[-1]):
+            self.log.keep_until("step", history.pop()["step"] - 1)  # it is judged again
+        elif history and (verdict := self.verdict(history)):
+            return verdict
+        while True:
+            found = self.work.next(history[-1]["step"] if history else 0, stop, say)
+            if found is None:
+                return STOPPED
+            say("judging", 0, 1, f"generation {len(history) + 1}")
+            self.log.append(self.judged(found, history))
+            self.log.sync()
+            history = self.log.read()
+            if verdict := self.verdict(history):
+                return verdict
+
+    def asks_for_others(self, line: dict[str, Any]) -> bool:
+        """Tell whether the last generation must meet players that it has not met: conditions may have been changed."""
+        return self.ends(line) and any(wanted.player not in line["beats"] for wanted in self.until.beats)
+
+    def judged(self, found: Generation, history: list[dict[str, Any]]) -> dict[str, Any]:
+        """Let a generation play, and return all that is known of it."""
+        before = history[-1]["seconds"] if history else 0.0
+        line: dict[str, Any] = {"step": found.number, "file": found.network.name} | found.figures
+        if isinstance(self.stage, SelfplayStage):
+            line |= self.rated(found, history)
+        line["watched"] = self.met(found, self.until.watched, self.until.watched_games)
+        line["plateau"] = plateau([*history, line], self.until.plateau)
+        line["seconds"] = round(before + time.monotonic() - self.begun, 3)
+        wanted = [each.player for each in self.until.beats] if not line["plateau"] or self.ends(line) else []
+        line["beats"] = self.met(found, wanted, self.until.games)
+        line["seconds"] = round(before + time.monotonic() - self.begun, 3)
+        self.begun = time.monotonic()
+        return line
+
+    def met(self, found: Generation, players: Sequence[str], games: int) -> dict[str, Any]:
+        """Let a generation meet players, and return what came of it."""
+        return {player: told_of(self.judge.meet(found.network, player, games, found.number)) for player in players}
+
+    def rated(self, found: Generation, history: list[dict[str, Any]]) -> dict[str, Any]:
+        """Let a generation meet the one some generations before it; the first one is rated 0."""
+        if not history:
+            return {"elo": 0.0, "elo_gain": 0.0}
+        rival = history[max(0, len(history) - self.until.plateau.over)]
+        score = self.judge.meet(
+            found.network, self.work.network_of(rival["step"]), self.until.watched_games, found.number
+        )
+        return elo_after(rival, score) | {"against_earlier": {"step": rival["step"]} | told_of(score)}
+
+    def ends(self, line: dict[str, Any]) -> bool:
+        """Tell whether this is the last generation, done or not."""
+        return self.work.exhausted or bool(self.until.seconds and line["seconds"] >= self.until.seconds)
+
+    def missing(self, history: list[dict[str, Any]]) -> list[str]:
+        """Say what is missing for the stage to be done after its newest generation."""
+        line, rising = history[-1], plateau(history, self.until.plateau)
+        found = [rising] if rising else []
+        for wanted in self.until.beats:
+            result = line["beats"].get(wanted.player)
+            if result is None:
+                found.append(f"{wanted.player} was not met")
+            elif not (result["score"] > wanted.share and result["low"] >= wanted.least):
+                needed = f"more than {100 * wanted.share:g} %"
+                least = f", with the interval from {100 * wanted.least:g} % on," if wanted.least else ""
+                found.append(f"{in_words(wanted.player, result)}; {needed}{least} are needed")
+        return found
+
+    def verdict(self, history: list[dict[str, Any]]) -> str:
+        """Tell how the stage ends after its newest generation; nothing if it goes on.
+
+        A stage without conditions is done when there is nothing left to do.
+        """
+        asked = self.until.beats or self.until.plateau.of != "none"
+        if asked and not self.missing(history):
+            return MET
+        if self.ends(history[-1]):
+            return MISSED if asked else MET
+        return ""
+
+    def account(self, verdict: str) -> str:
+        """Say how the stage ended, for people."""
+        history = self.log.read()
+        line = history[-1]
+        what = "passes" if isinstance(self.stage, ImitationStage) else "games"
+        begin = f"stage {self.stage.name} after {line['step']} {what} and {line['seconds']:.0f} s"
+        if verdict == MISSED:
+            return f"{begin} is not done: {'; '.join(self.missing(history))}"
+        results = [in_words(player, found) for player, found in line["beats"].items()]
+        return "; ".join([f"{begin} is done", *results])
+
+
+# ---- the whole -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How far a curriculum came."""
+
+    verdict: str
+    """MET: all stages are done; MISSED: one could not be; STOPPED"""
+    account: str = ""
+    network: Path | None = None
+    """the newest one that was handed on"""
+
+
+class Curriculum:
+    """A curriculum in its folder; `with` takes its lock."""
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        self.folder = Path(folder)
+        if not is_curriculum_folder(self.folder):
+            raise BadInput(f"{self.folder} is no curriculum: there is no {FILE} in it")
+        self.settings = read_curriculum(self.folder / FILE)
+        self.lock = Lock(self.folder / LOCK)
+
+    @classmethod
+    def create(cls, folder: str | os.PathLike[str], settings: CurriculumSettings) -> Curriculum:
+        """Make the folder of a new curriculum; what this machine lacks is told before anything is made."""
+        check_machine(settings)
+        if settings.start:  # the folder may be opened from elsewhere
+            settings = settings.model_copy(update={"start": os.path.abspath(network_file(settings.start))})
+        path = Path(os.path.abspath(Path(folder).expanduser()))
+        with told(path):
+            os.makedirs(path, exist_ok=True)
+            if any(path.iterdir()):
+                raise BadInput(f"{path} is not empty; `rookery resume` goes on with what is there")
+        write_whole(path / FILE, yaml_text(settings.model_dump(mode="json")).encode())
+        return cls(path)
+
+    def __enter__(self) -> Curriculum:
+        self.lock.take()
+        sweep(self.folder)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.lock.give_back()
+
+    def outcome_of(self, number: int) -> dict[str, Any] | None:
+        """Return what a stage that is done has left; None if it is not done."""
+        path = self.stage_folder(number) / OUTCOME
+        if not path.exists():
+            return None
+        try:
+            found: dict[str, Any] = json.loads(path.read_bytes())
+        except ValueError as error:
+            raise BadInput(f"{path} is damaged: {error}") from None
+        return found
+
+    def stage_folder(self, number: int) -> Path:
+        """Return where a stage lies."""
+        return self.folder / STAGES / self.settings.stages[number].name
+
+    def work(
+        self,
+        stop: Stop = lambda: False,
+        say: Callable[[str, str, int, int, str], None] = lambda *how: None,
+        end: Callable[[str], None] = lambda account: None,
+    ) -> Outcome:
+        """Go on with the first stage that is not done, and then with those behind it.
+
+        say  told the stage, what is being counted, how much is done, of how much, and figures in a few words
+        end  told the account of each stage that is done
+        """
+        network: Path | None = None
+        for number, stage in enumerate(self.settings.stages):
+            if self.outcome_of(number) is None:
+                verdict, account = self.run_stage(number, network, stop, partial(say, stage.name))
+                if verdict != MET:
+                    return Outcome(verdict, account, network)
+                end(account)
+            done = self.outcome_of(number)
+            assert done is not None
+            network = self.stage_folder(number) / done["network"]
+        return Outcome(MET, f"all {len(self.settings.stages)} stages are done", network)
+
+    def run_stage(self, number: int, network: Path | None, stop: Stop, say: Say) -> tuple[str, str]:
+        """Go on with a stage; return how it ended and the account of that."""
+        folder, start = self.stage_folder(number), str(network) if network else self.settings.start
+        os.makedirs(folder.parent, exist_ok=True)
+        self.write_progress(number, "at work", "")
+        stage = StageRun(
+            folder, self.settings.stages[number], settings_of(self.settings, number, start),
+            stage_seed(self.settings, number),
+        )  # fmt: skip
+        try:
+            verdict = stage.run(stop, say)
+            if verdict == STOPPED:
+                self.write_progress(number, STOPPED, "")
+                return verdict, ""
+            account = stage.account(verdict)
+            if verdict == MET:
+                file = stage.log.read()[-1]["file"]
+                write_json(folder / OUTCOME, {"network": file, "account": account})
+        finally:
+            stage.work.close()
+        self.write_progress(number, verdict, account)
+        return verdict, account
+
+    def write_progress(self, number: int, status: str, account: str) -> None:
+        """Say how far the curriculum is."""
+        stages: list[dict[str, Any]] = []
+        for each, stage in enumerate(self.settings.stages):
+            done = self.outcome_of(each)
+            told_status = MET if done else status if each == number else "not begun"
+            words = done["account"] if done else account if each == number else ""
+            stages.append({"stage": stage.name, "status": told_status, "account": words})
+        write_json(self.folder / PROGRESS, {"stages": stages})
+
+
+def check_machine(settings: CurriculumSettings) -> None:
+    """Refuse what this machine lacks, and players that do not play the game of their stage."""
+    chosen_device(settings.device)
+    if settings.start:
+        values = network_values(settings.network, load(settings.stages[0].game))
+        start_bytes(settings.start, values, settings.network.observation)
+    for stage in settings.stages:
+        game = load(stage.game)
+        if isinstance(stage, SelfplayStage):
+            check_sinks(stage.tracking)
+        else:
+            make_player(stage.lessons.supervisor, game).close()
+        for player in [*(wanted.player for wanted in stage.until.beats), *stage.until.watched]:
+            make_player(player, game).close()
+
+
+def is_curriculum_folder(folder: Path) -> bool:
+    """Tell whether a folder is a curriculum."""
+    return (folder / FILE).is_file()

@@ -1,0 +1,130 @@
+"""How good a network of a curriculum is: matches against players and earlier networks, and whether its stage is done.
+
+Every match is a function of the networks, the stage's seed and the generation, as far as the players are: one that is
+judged again after a kill is judged alike.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from rookery.arena.engine import EnginePlayer
+from rookery.arena.matches import MatchSettings, play_match
+from rookery.arena.network_player import NetworkPlayer
+from rookery.arena.player import Player, PlayerFailed
+from rookery.arena.players import make_player
+from rookery.arena.score import Score, elo_of_score
+from rookery.arena.searching import SearchPlayer
+from rookery.games.game import Game
+from rookery.games.rng import random_bits
+from rookery.learn.curriculum_settings import PlateauSettings, UntilSettings
+from rookery.nets.files import load_network
+from rookery.search.analysis import Limits
+
+MATCHES = (1 << 62) + 4  # the stream of random numbers that are seeds of matches
+AT_ONCE = 32  # games against a player whose moves do not depend on the time it gets
+NETWORKS_AT_ONCE = 256  # games between two networks
+NEWEST, EARLIER = "newest", "earlier"
+
+History = list[dict[str, Any]]
+"""what is known of each generation of a stage, the newest last"""
+
+
+class Judge:
+    """Who lets networks of a stage play."""
+
+    def __init__(self, game: Game, until: UntilSettings, seed: int, device: str):
+        self.game, self.until, self.seed, self.device = game, until, seed, device
+        self.players: dict[str, NetworkPlayer] = {}
+
+    def player(self, network: Path, role: str) -> Player:
+        """Return the player of a network; one of each role is made, since on a card that takes longer than weights."""
+        loaded = load_network(network)
+        if role in self.players:
+            self.players[role].evaluator.update(loaded.network)
+            return self.players[role]
+        limits = Limits(nodes=self.until.simulations)
+        player = NetworkPlayer(loaded, limits, limits, {"urgency": self.until.urgency}, device=self.device)
+        player.name, self.players[role] = role, player
+        return player
+
+    def meet(self, network: Path, rival: Path | str, games: int, generation: int) -> Score:
+        """Let a network meet a player, or another network by its file."""
+        other = make_player(rival, self.game) if isinstance(rival, str) else self.player(rival, EARLIER)
+        how = MatchSettings(
+            games=games, seed=int(random_bits(self.seed, MATCHES, generation)) >> 1, threads=slots(other, games),
+            at_once=min(games, NETWORKS_AT_ONCE),
+        )  # fmt: skip
+        made = [other]  # a match may want several of a kind; the first is there already
+
+        def another() -> Player:
+            return made.pop() if made else make_player(str(rival), self.game)
+
+        threads = torch.get_num_threads()  # the network judges on one, in a thread of its own
+        try:
+            match = play_match(self.game, lambda: self.player(network, NEWEST), another, how)
+        finally:
+            torch.set_num_threads(threads)
+        if match.interrupted:
+            raise KeyboardInterrupt
+        for record in match.counted:
+            if record.reason.startswith(tuple(f"{name}: " for name in match.names)):
+                raise PlayerFailed(f"a match could not be played: {record.reason}")
+        return match.score
+
+
+def slots(player: Player, games: int) -> int:
+    """Say how many games a player plays side by side: as many as there are processors if it thinks by time."""
+    by_time = isinstance(player, SearchPlayer) and (player.limits.seconds or player.usual.seconds)
+    alone = by_time or isinstance(player, EnginePlayer)
+    return min(games, (os.cpu_count() or 1) if alone else AT_ONCE)
+
+
+def told(score: Score) -> dict[str, Any]:
+    """Return what is kept of a match."""
+    low, high = score.interval
+    counts = {"games": len(score.games), "wins": score.wins, "draws": score.draws, "losses": score.losses}
+    return {"score": round(score.score, 6), "low": round(low, 6), "high": round(high, 6)} | counts
+
+
+def in_words(player: str, found: dict[str, Any]) -> str:
+    """Write the result of a match for people."""
+    interval = f"{100 * found['low']:.1f} - {100 * found['high']:.1f}"
+    counts = f"+{found['wins']} ={found['draws']} -{found['losses']}"
+    return f"{100 * found['score']:.1f} % ({interval}) of {found['games']} games against {player}, {counts}"
+
+
+def elo_after(rival: dict[str, Any], score: Score) -> dict[str, float]:
+    """Return the rating of a network that has met an earlier one: the other's, and the difference."""
+    points = len(score.games)
+    share = min(max(score.score, 0.5 / points), 1 - 0.5 / points)  # a clean score names no difference
+    return {"elo": round(rival["elo"] + elo_of_score(share), 3), "elo_gain": round(elo_of_score(share), 3)}
+
+
+def loss_of(line: dict[str, Any]) -> float:
+    """Return the losses of a generation together; endless if they are no numbers."""
+    parts = line["policy_loss"], line["value_loss"]
+    return math.inf if None in parts else float(sum(parts))
+
+
+def plateau(history: History, settings: PlateauSettings) -> str:
+    """Say why the newest generation has not reached the plateau; nothing if it has."""
+    if settings.of == "none":
+        return ""
+    if len(history) <= settings.over:
+        return f"no plateau of {settings.of} can be told before generation {settings.over + 1}"
+    if settings.of == "elo":
+        gained = history[-1]["elo_gain"]
+        unit = "Elo"
+    else:
+        losses = [loss_of(line) for line in history]
+        gained = min(losses[: -settings.over]) - min(losses[-settings.over :])
+        unit = "of loss"
+    if gained <= settings.gain:
+        return ""
+    return f"{gained:.4g} {unit} were gained in the last {settings.over} generations, more than {settings.gain:g}"

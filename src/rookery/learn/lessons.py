@@ -1,0 +1,261 @@
+"""Lessons: games in which a supervisor says of every position what it would do and what that is worth.
+
+Game number g of a seed begins with some random moves and goes on by the supervisor's, except that some are drawn at
+random, so that it says what to do in strange positions, too. Games are made in shards of `SHARD` and each shard is a
+file that is there whole or not at all: who was stopped goes on with the first that is missing.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from rookery.arena.openings import Centre, RandomMoves
+from rookery.arena.player import Player, turn_of, turn_seed
+from rookery.arena.players import FORMS, make_player
+from rookery.arena.texts import read_text
+from rookery.errors import BadInput
+from rookery.games.game import Game
+from rookery.games.position import Position
+from rookery.games.rng import random_below
+from rookery.games.rules import legal, mover, observe, payoff, play, start
+from rookery.learn.book import Rows
+from rookery.learn.files import sweep, told, write_whole
+from rookery.learn.replay import empty_rows
+from rookery.learn.sections import LessonSettings
+from rookery.search.gomoku_baseline import WIN
+from rookery.search.gomoku_groups import SCALE
+from rookery.search.gomoku_guided import Guidance, guided_games
+from rookery.search.threads import new_stop, on_threads
+
+SHARD = 32
+"""games of a file"""
+ATTEMPTS = 50  # draws of an opening that does not end the game
+STRAY = 1 << 20  # random numbers of a game from here on choose its random moves
+
+
+class Lessons(NamedTuple):
+    """G games of P plies at most; W moves at most have a worth."""
+
+    moves: Any  # [G, P] int16: played; -1 behind the end
+    chosen: Any  # [G, P] int16: what the supervisor would do; -1 where it was not asked
+    values: Any  # [G, P] float32: what that is worth, for the mover, in [-1, 1]
+    considered: Any  # [G, P, W] int16: moves of which the worth is known, -1 behind the last; [G, 0, W] if none is
+    worths: Any  # [G, P, W] float32: their worths, for the mover
+
+    @property
+    def positions(self) -> int:
+        """Positions of which the supervisor was asked."""
+        return int((self.chosen >= 0).sum())
+
+
+# ---- supervisors ---------------------------------------------------------------------------------
+
+
+def baseline_depth(text: str) -> int:
+    """Return how far a supervisor looks ahead if it is the baseline player of Gomoku, else 0."""
+    given = read_text(text, FORMS)
+    return int(given.value("depth") or 0) if given.form.name == "baseline" else 0
+
+
+def make_lessons(game: Game, settings: LessonSettings, seed: int, first: int, count: int) -> Lessons:
+    """Make games `first`, `first` + 1, ... of a seed, on one thread."""
+    make_player(settings.supervisor, game).close()  # refuses one that does not play the game
+    depth = baseline_depth(settings.supervisor)
+    if not depth:
+        return played_lessons(game, settings, seed, first, count)
+    guidance = Guidance(depth, settings.opening, settings.explore, all_moves=settings.temperature > 0)
+    made = guided_games(count, int(game.options["size"]), seed, first, guidance)
+    return Lessons(made.moves, made.chosen, values_of(made.scores), made.considered, values_of(made.worths))
+
+
+def values_of(scores: np.ndarray) -> np.ndarray:
+    """Turn scores of the baseline player into values; a win is exactly 1."""
+    return np.where(abs(scores) >= WIN, np.sign(scores), np.tanh(scores / SCALE)).astype(np.float32)
+
+
+def played_lessons(game: Game, settings: LessonSettings, seed: int, first: int, count: int) -> Lessons:
+    """Let any player of the arena play the games, one after the other."""
+    shape = count, game.longest
+    made = Lessons(
+        np.full(shape, -1, np.int16), np.full(shape, -1, np.int16), np.zeros(shape, np.float32),
+        np.zeros((count, 0, 1), np.int16), np.zeros((count, 0, 1), np.float32),
+    )  # fmt: skip
+    player = make_player(settings.supervisor, game)
+    try:
+        player.prepare(game.start())
+        for g in range(count):
+            play_lesson(game, settings, seed, first + g, player, Lessons(*(column[g] for column in made)))
+    finally:
+        player.close()
+    return made
+
+
+def play_lesson(game: Game, settings: LessonSettings, seed: int, number: int, player: Player, out: Lessons) -> None:
+    """Play one game and note what the player thinks."""
+    begin = game.start()
+    for seat in range(len(game.teams)):
+        player.new_game(begin, seat)
+    position, moves = opening_of(game, settings, seed, number)
+    out.moves[: len(moves)] = moves
+    while not position.over:
+        ply = len(moves)
+        choice = player.choose(turn_of(player, begin, position, moves, seed=turn_seed(seed, number, ply)))
+        if choice.analysis is None:
+            raise BadInput(f"the supervisor {player.name!r} does not say what it thinks of a position")
+        out.chosen[ply], out.values[ply] = choice.action, choice.analysis.value
+        moves.append(choice.action)
+        if random_below(100, seed, number, STRAY + 2 * ply) < settings.explore:
+            free = position.legal()
+            moves[-1] = int(free[random_below(len(free), seed, number, STRAY + 2 * ply + 1)])
+        out.moves[ply] = moves[-1]
+        position.play(moves[-1])
+
+
+def opening_of(game: Game, settings: LessonSettings, seed: int, number: int) -> tuple[Position, list[int]]:
+    """Draw the random moves a game begins with; return where they lead, and the moves."""
+    draw = (Centre if game.name == "gomoku" else RandomMoves)(game, seed, settings.opening)
+    for attempt in range(ATTEMPTS):
+        if found := draw(number * ATTEMPTS + attempt):
+            return found.position(), list(found.moves)
+    raise BadInput(f"lessons.opening: {settings.opening} random moves end games of {game.label}; give fewer")
+
+
+# ---- shards --------------------------------------------------------------------------------------
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """Name the file of a shard."""
+    return folder / f"shard_{number:05d}.npz"
+
+
+def save_lessons(path: Path, lessons: Lessons) -> None:
+    """Write lessons as arrays by name, whole."""
+    whole = io.BytesIO()
+    np.savez_compressed(whole, **lessons._asdict())
+    write_whole(path, whole.getvalue())
+
+
+def load_lessons(path: Path) -> Lessons:
+    """Read lessons; nothing in the file is run."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            return Lessons(*(file[name] for name in Lessons._fields))
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+        raise BadInput(f"{path} is damaged: {error}; remove it and it is made again") from None
+
+
+def gather_lessons(
+    folder: Path,
+    game: Game,
+    settings: LessonSettings,
+    seed: int,
+    stop: Callable[[], bool] = lambda: False,
+    say: Callable[[int], None] = lambda positions: None,
+) -> list[Lessons] | None:
+    """Return shards with as many positions as asked for, making those that are missing; None if told to stop.
+
+    As many shards as there are threads are made side by side. `say` is told how many positions there are.
+    """
+    with told(folder):
+        os.makedirs(folder, exist_ok=True)
+    sweep(folder)
+    found: list[Lessons] = []
+    positions, threads = 0, settings.threads or os.cpu_count() or 1
+
+    def shard(number: int) -> Lessons:
+        path = shard_path(folder, number)
+        if not path.exists():
+            save_lessons(path, make_lessons(game, settings, seed, number * SHARD, SHARD))
+        return load_lessons(path)
+
+    while positions < settings.positions:
+        wanted = range(len(found), len(found) + threads)
+        if not all(shard_path(folder, number).exists() for number in wanted) and stop():
+            return None
+        for lessons in on_threads(shard, wanted, threads, new_stop()):
+            if positions < settings.positions:  # how many there are must not depend on the threads
+                found.append(lessons)
+                positions += lessons.positions
+        say(positions)
+    return found
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def write_weights(lessons: Lessons, g: int, ply: int, temperature: float, actions: Any, weights: Any) -> None:
+    """Write the policy that is taught into the weights of the legal actions: the supervisor's move, or all by worth."""
+    if temperature > 0 and lessons.considered[g, ply, 0] >= 0:
+        count = int((lessons.considered[g, ply] >= 0).sum())
+        best = lessons.worths[g, ply, :count].max()
+        for i in range(count):
+            place = np.searchsorted(actions, lessons.considered[g, ply, i])
+            weights[place] = np.exp((lessons.worths[g, ply, i] - best) / temperature)
+    else:
+        weights[np.searchsorted(actions, lessons.chosen[g, ply])] = 1.0
+
+
+@njit(cache=True, nogil=True)
+def write_rows(
+    states: Any, kind: int, lessons: Lessons, first: int, temperature: float, rows: Rows, buffer: Any
+) -> int:
+    """Write every position of which the supervisor was asked into a row; return how many there are.
+
+    states  [1], with the game's options; buffer [most_legal]; `first` is the number of the first game
+    """
+    state, row = states[0], 0
+    seats = np.zeros(lessons.moves.shape[1], np.int32)
+    for g in range(lessons.moves.shape[0]):
+        start(state, 0)
+        begun = row
+        for ply in range(lessons.moves.shape[1]):
+            if lessons.moves[g, ply] < 0:
+                break
+            if lessons.chosen[g, ply] >= 0:
+                for i in range(rows.observations.shape[1]):
+                    rows.observations[row, i] = observe(state, kind, i)
+                count = legal(state, buffer)
+                for k in range(count):
+                    rows.actions[row, k] = buffer[k]
+                write_weights(lessons, g, ply, temperature, rows.actions[row, :count], rows.weights[row])
+                rows.counts[row], rows.taught[row], rows.played[row] = count, 1, lessons.chosen[g, ply]
+                rows.values[row], rows.plies[row], rows.games[row] = lessons.values[g, ply], ply, first + g
+                seats[row - begun] = mover(state)
+                row += 1
+            play(state, int(lessons.moves[g, ply]))
+        for r in range(begun, row):
+            rows.outcomes[r] = payoff(state, int(seats[r - begun]))
+    return row
+
+
+def rows_of(game: Game, kind: str, lessons: Lessons, first: int, temperature: float) -> Rows:
+    """Turn lessons into rows of a replay; `first` is the number of their first game."""
+    rows, buffer = empty_rows(game, kind, lessons.positions), np.zeros(max(1, game.most_legal), np.int32)
+    number = list(game.observations).index(kind)
+    written = write_rows(game.empty_states(1), number, lessons, first, float(temperature), rows, buffer)
+    assert written == len(rows.counts)
+    return rows
+
+
+def is_held_out(games: np.ndarray, share: float) -> np.ndarray:
+    """Tell by their numbers which games are kept from the network: one in so many, the first among them."""
+    apart: np.ndarray = games % round(1 / share) == 0
+    return apart
+
+
+def count_held_out(lessons: list[Lessons], share: float) -> int:
+    """Count the positions of the games that are kept from the network."""
+    found = 0
+    for number, some in enumerate(lessons):
+        apart = is_held_out(number * SHARD + np.arange(len(some.chosen)), share)
+        found += int((some.chosen[apart] >= 0).sum())
+    return found

@@ -1,0 +1,154 @@
+"""The two kinds of work in a stage, imitation and self-play, seen alike: generation after generation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from rookery.errors import BadInput
+from rookery.games.library import load
+from rookery.learn.imitation import Imitation, ImitationSettings, make_imitation
+from rookery.learn.loop import Training, new_run
+from rookery.learn.runs import CONFIG, Run, rounded
+from rookery.learn.settings import RunSettings
+
+Say = Callable[[str, int, int, str], None]
+"""told what is being counted, how much of it is done, of how much, and figures in a few words"""
+Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a stage has come to."""
+
+    number: int
+    """passes made, or games played"""
+    network: Path
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+class Work(Protocol):
+    """A stage at work, whatever its kind."""
+
+    def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
+        """Return the first generation after number `judged`; None if told to stop before there was one."""
+
+    def network_of(self, number: int) -> Path:
+        """Return where the network of a generation lies."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is nothing left to do."""
+
+    def close(self) -> None:
+        """Let others have the folder."""
+
+
+# ---- the two kinds of work -----------------------------------------------------------------------
+
+
+class ImitationWork:
+    """Passes over what a supervisor does."""
+
+    def __init__(self, folder: Path, settings: ImitationSettings):
+        if not (folder / CONFIG).exists():
+            make_imitation(folder, settings)
+        self.imitation = Imitation(folder)
+        same_settings(folder, self.imitation.settings, settings)
+        self.imitation.__enter__()
+
+    def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
+        """Make a pass."""
+        work, wanted = self.imitation, self.imitation.settings.lessons.positions
+        if work.trainer is None and not work.prepare(stop, lambda found: say("positions", found, wanted, "")):
+            return None
+        if work.passes <= judged:
+            last = (work.figures.read() or [{}])[-1]
+            note = f"policy loss {last['policy_loss']:.3f}, agreed {last['agreed']:.3f}" if last else ""
+            if not work.one_pass(stop, lambda steps: say("steps", steps, work.planned, note)):
+                return None
+        line = work.figures.read()[-1]
+        return Generation(line["pass"], work.network, line)
+
+    def network_of(self, number: int) -> Path:
+        """Return the newest network; earlier ones are not kept."""
+        return self.imitation.network
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all passes are made."""
+        return self.imitation.passes >= self.imitation.settings.training.passes
+
+    def close(self) -> None:
+        """Let others have the folder."""
+        self.imitation.lock.give_back()
+
+
+class SelfplayWork:
+    """A run, from checkpoint to checkpoint."""
+
+    def __init__(self, folder: Path, settings: RunSettings):
+        run = Run.open(folder) if (folder / CONFIG).exists() else new_run(folder, settings)
+        same_settings(folder, run.settings, settings)
+        self.run = run.training()
+        try:
+            self.training = Training(run)
+        except BaseException:
+            self.close()
+            raise
+
+    def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
+        """Train until there is a new checkpoint."""
+        training, games = self.training, self.run.settings.selfplay.games
+
+        def note(figures: dict[str, Any]) -> None:
+            losses = [
+                f"{name} loss {figures[f'loss/{name}']:.3f}"
+                for name in ("policy", "value")
+                if "loss/" + name in figures
+            ]
+            say("games", figures["games"], games, ", ".join(losses))
+
+        training.say = note
+        if training.checkpointed <= judged:
+            training.train(lambda: stop() or training.checkpointed > judged)
+        if training.checkpointed <= judged:
+            return None
+        return Generation(training.checkpointed, self.network_of(training.checkpointed), self.losses(judged))
+
+    def losses(self, judged: int) -> dict[str, Any]:
+        """Return the mean losses of the training calls since a generation; None where there was none."""
+        lines = [line for line in self.run.losses.read() if line["step"] > judged]
+        means = {}
+        for name in ("policy_loss", "value_loss"):
+            known = [line[name] for line in lines if line[name] is not None]
+            means[name] = rounded(sum(known) / len(known), 9) if known else None
+        return means
+
+    def network_of(self, number: int) -> Path:
+        """Return the checkpoint after so many games."""
+        return self.run.checkpoint_path(number)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether all games are played."""
+        return self.training.games >= self.run.settings.selfplay.games
+
+    def close(self) -> None:
+        """Let others have the folder."""
+        self.run.lock.give_back()
+
+
+def same_settings(folder: Path, found: Any, wanted: Any) -> None:
+    """Refuse to go on with a stage whose settings were changed; the folder its weights came from may have moved."""
+    ours, theirs = (
+        each.model_dump(exclude={"start", "threads"}) | {"game": load(each.game).spec} for each in (found, wanted)
+    )
+    changed = sorted(key for key in ours if ours[key] != theirs.get(key))
+    if changed:
+        raise BadInput(
+            f"{folder} was begun with other settings ({', '.join(changed)}), which cannot change while it goes on; "
+            "change them back, or remove the folder to begin the stage anew"
+        )

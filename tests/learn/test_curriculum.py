@@ -1,0 +1,349 @@
+"""Curricula: stages in order, what they hand on, and when they are done."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+
+import pytest
+
+from learn.tiny_curriculum import tiny_file, tiny_settings, worked
+from learn.tiny_runs import after, same_weights
+from rookery.arena.score import Score, elo_of_score
+from rookery.errors import BadInput
+from rookery.learn.curriculum import MET, MISSED, STOPPED, Curriculum
+from rookery.learn.curriculum_settings import (
+    CurriculumSettings,
+    PlateauSettings,
+    UntilSettings,
+    cautions,
+    is_curriculum,
+    read_curriculum,
+)
+from rookery.learn.files import LineLog
+from rookery.learn.imitation import Imitation
+from rookery.learn.judging import elo_after, plateau
+from rookery.learn.runs import Run
+from rookery.learn.sections import ImitationTraining, LessonSettings
+from rookery.learn.settings import CURRICULA, packaged_names
+from rookery.learn.yaml_text import yaml_text
+from rookery.nets.files import load_network
+from support import CONNECT_FOUR, ROOT
+
+pytestmark = pytest.mark.xdist_group("learning")
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """A curriculum that nobody disturbed, and how it ended."""
+    folder = tmp_path_factory.mktemp("straight")
+    Curriculum.create(folder / "all", tiny_settings(folder))
+    return folder / "all", worked(folder / "all")
+
+
+def weights(path):
+    return dict(load_network(path).network.state_dict())
+
+
+def lines(folder, stage):
+    """Return what was judged in a stage, without times."""
+    found = LineLog(folder / "stages" / stage / "judged.jsonl").read()
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in found]
+
+
+# ---- going through -------------------------------------------------------------------------------
+
+
+def test_stages_come_in_order_and_hand_their_network_on(straight):
+    folder, outcome = straight
+    assert outcome.verdict == MET
+    assert outcome.network == folder / "stages" / "3" / "network.pth"
+    assert load_network(outcome.network).config.rows == 6
+    second = json.loads((folder / "stages" / "2" / "outcome.json").read_text())["network"]
+    handed = [("1a", "network.pth", "2"), ("2", second, "3")]
+    for before, file, after_it in handed:
+        begun = weights(folder / "stages" / after_it / "start.pth")
+        assert same_weights(begun, weights(folder / "stages" / before / file))
+    progress = json.loads((folder / "progress.json").read_text())["stages"]
+    assert [(stage["stage"], stage["status"]) for stage in progress] == [("1a", MET), ("2", MET), ("3", MET)]
+    assert "stage 1a after 2 passes" in progress[0]["account"]
+    assert "of 4 games against random" in progress[0]["account"]
+
+
+def test_every_generation_leaves_its_figures(straight):
+    folder, _ = straight
+    first, second, third = (lines(folder, name) for name in ("1a", "2", "3"))
+    assert [line["step"] for line in first] == [1, 2]
+    assert [bool(line["beats"]) for line in first] == [False, True]  # met once the plateau is reached
+    assert [line["step"] for line in third] == [1, 2]
+    run = Run.open(folder / "stages" / "2")
+    assert [line["step"] for line in second] == [entry["step"] for entry in run.checkpoints]
+    assert len(second) == 3
+    for line in second:
+        assert line["policy_loss"] > 0
+        assert line["value_loss"] > 0
+        assert line["watched"]["random"]["games"] == 4
+    assert second[0]["elo"] == 0
+    assert second[2]["against_earlier"]["step"] == second[0]["step"]
+    assert second[2]["elo"] == second[2]["elo_gain"]
+
+
+def test_a_curriculum_that_is_done_is_left_as_it_is(straight):
+    folder, outcome = straight
+    before = {path: path.read_bytes() for path in folder.rglob("*.pth")}
+    assert worked(folder) == outcome
+    assert before == {path: path.read_bytes() for path in folder.rglob("*.pth")}
+
+
+@pytest.mark.slow
+def test_a_curriculum_stopped_and_resumed_is_the_same(tmp_path, straight):
+    Curriculum.create(tmp_path / "all", tiny_settings(tmp_path))
+    stops = 0
+    while (outcome := worked(tmp_path / "all", after(9))).verdict == STOPPED:
+        stops += 1
+        assert stops < 100
+    assert stops > 3
+    assert outcome.verdict == MET
+    assert same_weights(weights(outcome.network), weights(straight[1].network))
+    for stage in ("1a", "2", "3"):
+        assert lines(tmp_path / "all", stage) == lines(straight[0], stage)
+
+
+# ---- a stage that is not done --------------------------------------------------------------------
+
+
+@pytest.fixture
+def missed(tmp_path, straight):
+    """A curriculum whose first stage was done and then asked for more than it can do."""
+    folder = tmp_path / "missed"
+    shutil.copytree(straight[0], folder)
+    (folder / "stages" / "1a" / "outcome.json").unlink()
+    for name in ("2", "3"):
+        shutil.rmtree(folder / "stages" / name)
+    settle(folder, "{player: random, share: 1.0}")
+    return folder
+
+
+def settle(folder, beats):
+    """Change whom the first stage must beat."""
+    settings = read_curriculum(folder / "curriculum.yaml", [f"stages.1a.until.beats=[{beats}]"])
+    (folder / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+
+
+def test_a_stage_that_is_not_done_in_time_ends_the_curriculum_with_an_account(missed):
+    outcome = worked(missed)
+    assert outcome.verdict == MISSED
+    assert "stage 1a after 4 passes" in outcome.account
+    assert "games against random" in outcome.account
+    assert "more than 100 % are needed" in outcome.account
+    assert not (missed / "stages" / "2").exists()
+    progress = json.loads((missed / "progress.json").read_text())["stages"]
+    assert [stage["status"] for stage in progress] == [MISSED, "not begun", "not begun"]
+    assert progress[0]["account"] == outcome.account
+    assert worked(missed) == outcome
+    settle(missed, "{player: random, share: 0.0}")
+    with Curriculum(missed) as curriculum:
+        assert curriculum.run_stage(0, None, lambda: False, lambda *how: None)[0] == MET
+    assert Imitation(missed / "stages" / "1a").passes == 4
+
+
+def test_who_must_be_beaten_may_be_somebody_else_after_a_miss(missed):
+    assert worked(missed).verdict == MISSED
+    settle(missed, '{player: "baseline:depth=1", share: 0.0, least: 1.0}')
+    outcome = worked(missed)
+    assert outcome.verdict == MISSED
+    assert "games against baseline:depth=1" in outcome.account
+    assert "with the interval from 100 % on, are needed" in outcome.account
+    assert [line["step"] for line in lines(missed, "1a")] == [1, 2, 3, 4]
+
+
+def test_a_plateau_may_be_asked_for_no_more_after_a_miss(missed):
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.1a.until.plateau.gain=-100"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    outcome = worked(missed)
+    assert outcome.verdict == MISSED
+    assert "of loss were gained in the last 1 generations, more than -100" in outcome.account
+    settle(missed, "{player: random, share: 0.0}")
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.1a.until.plateau.of=none"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    with Curriculum(missed) as curriculum:
+        assert curriculum.run_stage(0, None, lambda: False, lambda *how: None)[0] == MET
+
+
+def test_time_that_runs_out_ends_a_stage_too(missed):
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.1a.until.seconds=0.001"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    outcome = worked(missed)
+    assert outcome.verdict == MISSED
+    assert "stage 1a after 2 passes" in outcome.account
+
+
+def test_the_first_stage_begins_with_given_weights(tmp_path, straight):
+    given = straight[0] / "stages" / "1a" / "network.pth"
+    Curriculum.create(tmp_path / "all", tiny_settings(tmp_path, f"start={given}"))
+    assert worked(tmp_path / "all", lambda: True).verdict == STOPPED
+    assert same_weights(weights(tmp_path / "all" / "stages" / "1a" / "start.pth"), weights(given))
+    with pytest.raises(BadInput, match="its width is 4, not 5"):
+        Curriculum.create(tmp_path / "other", tiny_settings(tmp_path, f"start={given}", "network.width=5"))
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_game_in_a_file_can_have_stages(tmp_path):
+    stage = (
+        "{name: a, kind: selfplay, game: %s, selfplay: {games: 4, at_once: 4, simulations: 2}, "
+        "training: {batch: 4, replay: 99}, checkpoints: {keep: {last: 11, every: 0}}, until: {simulations: 2}}"
+    )
+    network = "network={kind: residual, observation: planes, width: 4, blocks: 1}"
+    settings = tiny_settings(tmp_path, network, f"stages=[{stage % CONNECT_FOUR}]")
+    Curriculum.create(tmp_path / "all", settings)
+    assert worked(tmp_path / "all").verdict == MET
+
+
+def test_a_stage_whose_settings_were_changed_is_not_gone_on_with(missed):
+    text = (missed / "curriculum.yaml").read_text()
+    (missed / "curriculum.yaml").write_text(text.replace("passes: 4", "passes: 5"))
+    with pytest.raises(BadInput, match=r"1a was begun with other settings \(training\).*remove the folder"):
+        worked(missed)
+
+
+# ---- when a stage is done ------------------------------------------------------------------------
+
+
+def history(*losses):
+    return [{"policy_loss": loss, "value_loss": 0.5} for loss in losses]
+
+
+@pytest.mark.parametrize(
+    ("losses", "reached"),
+    [
+        ((3, 2, 1), False),  # too early to tell
+        ((3, 2, 1, 0.95), False),
+        ((3, 1, 1.2, 0.95), True),  # 0.05 better than the best before
+        ((3, 1, 1.2, 0.8), False),
+        ((1, 2, 3, 4), True),
+        ((1, None, None, None), True),
+    ],
+)
+def test_a_plateau_of_loss_is_little_gain_over_the_best_before(losses, reached):
+    assert (plateau(history(*losses), PlateauSettings(of="loss", over=2, gain=0.1)) == "") == reached
+
+
+def test_a_plateau_of_strength_is_little_gain_over_the_network_before():
+    settings = PlateauSettings(of="elo", over=2, gain=20)
+    rated = [{"elo": 0.0, "elo_gain": 0.0}, {"elo": 90.0, "elo_gain": 90.0}, {"elo": 10.0, "elo_gain": 10.0}]
+    assert "before generation 3" in plateau(rated[:2], settings)
+    assert plateau(rated, settings) == ""
+    rated[2]["elo_gain"] = 30.0
+    assert "30 Elo were gained in the last 2 generations, more than 20" in plateau(rated, settings)
+
+
+def test_ratings_add_up_and_a_clean_score_stays_finite():
+    assert elo_after({"elo": 50.0}, Score(((1.0, 0.5),)))["elo"] == pytest.approx(50 + elo_of_score(0.75), abs=1e-3)
+    clean = elo_after({"elo": 0.0}, Score(((1.0, 1.0), (1.0, 1.0))))
+    assert clean["elo"] == pytest.approx(elo_of_score(1 - 0.5 / 4), abs=1e-3)
+    assert math.isfinite(elo_after({"elo": 0.0}, Score(((0.0, 0.0),)))["elo"])
+
+
+# ---- settings ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", packaged_names(CURRICULA))
+def test_packaged_curricula_can_be_run(name):
+    assert is_curriculum(name)
+    assert not cautions(read_curriculum(name))
+
+
+def test_the_curriculum_of_gomoku_has_the_stages_of_the_plan():
+    stages = {stage.name: stage for stage in read_curriculum("gomoku_curriculum").stages}
+    assert list(stages) == ["1a", "1b", "2", "3", "4"]
+    assert [stage.game for stage in stages.values()] == ["gomoku:size=9"] * 3 + ["gomoku:size=15"] * 2
+    assert stages["4"].selfplay.urgency == "parent"
+    assert stages["4"].selfplay.games == 200_000
+
+
+def test_few_simulations_draw_a_warning(tmp_path):
+    assert len(cautions(tiny_settings(tmp_path))) == 1
+    assert "stage 2: selfplay.simulations is 4; below 50" in cautions(tiny_settings(tmp_path))[0]
+    assert not cautions(tiny_settings(tmp_path, "stages.2.selfplay.simulations=50"))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ("stages.1a.training.passes=0", "stages[0].training.passes: must be a whole number in 1..1000000, not 0"),
+        ("stages.1a.training.steps=3", "stages[0].training.steps: there is no such key"),
+        ("stages.1a.kind=reading", "stages[0].kind: must be imitation or selfplay, not 'reading'"),
+        ("stages.1a.until.games=5", "stages[0].until.games: must be even, since games are played in pairs, not 5"),
+        ("stages.1a.until.plateau.of=elo", "stages[0].until.plateau.of: must be loss for imitation, not elo"),
+        ("stages.1a.until.beats=[{share: 1}]", "stages[0].until.beats[0].player: is missing; it must be a text"),
+        ("stages.1a.training.batch=600", "stages[0].training.batch: must be at most 540"),
+        ("stages.2.selfplay.leaves=9", "stages[1].selfplay.leaves: must lie in 1..4 (simulations), not 9"),
+        ("stages.2.selfplay.random_plies=25", "stages[1].selfplay.random_plies: must be below 25, the longest game"),
+        ("stages.2.until.plateau.over=3", "stages[1].checkpoints.keep.last: must be above 3 (until.plateau.over), not"),
+        ("stages.2.name=1a", "stages: the name 1a stands twice"),
+        ("stages.2.name=a/b", "stages[1].name: must be a text"),
+        ("stages.9.name=1", "stages.9 is None and has no keys"),
+        ("stages=[]", "stages: must be a list of sections with the keys name"),
+        ("network={kind: residual, observation: planes}", "network.kind: must be tower, since boards differ"),
+        ("network.observation=rich", "network.observation: must be one of planes, history"),
+        ("colour=red", "colour: there is no such key; keys here are seed"),
+    ],
+)
+def test_what_is_wrong_is_told_with_the_path_of_its_key(tmp_path, change, complaint):
+    with pytest.raises(BadInput) as error:
+        tiny_settings(tmp_path, change)
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["3", "[]", "stages: 3"])
+def test_what_is_no_curriculum_is_refused(tmp_path, text):
+    with pytest.raises(BadInput):
+        read_curriculum(tiny_file(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ("stages.1a.lessons.supervisor=uci:stockfish", "uci plays chess only"),
+        ("stages.2.until.watched=[nobody]", "nobody"),
+    ],
+)
+def test_players_that_do_not_fit_are_refused_before_anything_is_made(tmp_path, change, complaint):
+    with pytest.raises(BadInput, match=complaint):
+        Curriculum.create(tmp_path / "all", tiny_settings(tmp_path, change))
+    assert not (tmp_path / "all").exists()
+
+
+def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(BadInput, match="is not empty"):
+        Curriculum.create(tmp_path, tiny_settings(tmp_path))
+    with pytest.raises(BadInput, match="is no curriculum"):
+        Curriculum(tmp_path)
+
+
+def test_one_process_at_a_time(straight):
+    with Curriculum(straight[0]), pytest.raises(BadInput, match="is being trained by process"):
+        worked(straight[0])
+
+
+# ---- docs ----------------------------------------------------------------------------------------
+
+
+def test_the_page_on_curricula_explains_every_key_as_it_is():
+    from learn.test_settings import keys_of
+
+    page = (ROOT / "docs" / "curriculum.md").read_text()
+    own = ("training.passes", "training.root_value_share", "training.mask_policy", "training.symmetries")
+    rows = [*keys_of(LessonSettings, "lessons."), *keys_of(UntilSettings, "until.")]
+    rows += [row for row in keys_of(ImitationTraining, "training.") if row[0] in own]
+    rows += [row for row in keys_of(CurriculumSettings) if row[0] in ("seed", "device", "threads", "folder", "start")]
+    assert len(rows) == 28
+    for key, may_be, default, meaning in rows:
+        assert f"| `{key}` | {may_be} | {default} | {meaning} |" in page
+
+
+def test_settings_in_a_file_are_told_apart_by_their_stages(tmp_path):
+    assert is_curriculum(tiny_file(tmp_path))
+    assert not is_curriculum("pylos_quick")
