@@ -31,7 +31,7 @@ def test_every_network_has_a_card_that_says_how_it_was_made_and_how_strong_it_is
 def test_every_network_wins_against_random_play(name):
     game = load(zoo_facts(name)["game"])
     match = play_match(
-        game, lambda: make_player(f"net:zoo:{name},sims=16", game), lambda: make_player("random", game),
-        MatchSettings(games=12, seed=1, at_once=12),
+        game, lambda: make_player(f"net:zoo:{name},sims=8", game), lambda: make_player("random", game),
+        MatchSettings(games=8, seed=1, at_once=8),
     )  # fmt: skip
-    assert sum(match.score_of(number) for number in match.records) >= 11
+    assert sum(match.score_of(number) for number in match.records) >= 7

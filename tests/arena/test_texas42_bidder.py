@@ -11,6 +11,8 @@ from rookery.arena.texas42_bidder import BidderPlayer
 from rookery.games import texas42
 from support import HOUSE_42
 
+pytestmark = pytest.mark.xdist_group("bidder")  # what is compiled and made is made once
+
 GAME = load("texas42:auction=redeal")
 STRONG = ["6-6", "6-5", "6-4", "6-3", "6-2", "5-5", "4-4"]
 WEAK = ["6-0", "5-1", "4-2", "3-1", "2-0", "6-1", "5-2"]

@@ -20,6 +20,8 @@ from rookery.games.chess_lc0_input import (
 from rookery.games.chess_lc0_turns import reflected, turned_actions, turned_square, turned_word
 from rookery.games.chess_text import ACTION_OF
 
+pytestmark = pytest.mark.xdist_group("lc0_input")  # what is compiled and made is made once
+
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 FIRSTS = [
     START,

@@ -189,6 +189,7 @@ def test_the_first_stage_begins_with_given_weights(tmp_path, straight):
     assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.slow
 def test_a_game_in_a_file_can_have_stages(tmp_path):
     stage = (
         "{name: a, kind: selfplay, game: %s, selfplay: {games: 4, at_once: 4, simulations: 2}, "
