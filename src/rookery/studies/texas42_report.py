@@ -80,11 +80,13 @@ def stage_section(study: Path, stage: int, lines: dict[str, dict[str, Any]]) -> 
         for data, figures in line["valid"].items():
             free, whole = figures["unforced"], figures["all"]
             good = free["zero_regret" if stage == 1 else "agreement"]
-            errors = [free[key] for key in (("q_mae", "value_mae") if stage == 1 else ("mean_mae", "make_mae"))]
+            keys = ("q_mae", "value_mae") if stage == 1 else ("mean_mae", "make_mae")
+            in_points = facts["network"]["answers"] == "q"  # logits have no error in points
+            errors = [f"{free[key]:.2f}" if in_points or key == "value_mae" else "-" for key in keys]
             rows.append((
                 name, f"{facts['parameters']:,}", f"{line['step']:,} of {facts['steps']:,}", data,
                 f"{whole['gap']:.3f}", f"{free['gap']:.3f}", f"{free['blunder']:.2%}", f"{good:.1%}",
-                *(f"{error:.2f}" for error in errors),
+                *errors,
             ))  # fmt: skip
             tricks = [f"{each['gap']:.3f}" if each["count"] else "-" for each in figures["by_trick"]]
             by_trick.append((name, data, *tricks))
