@@ -218,6 +218,11 @@ def test_a_copy_is_independent(spec):
     assert position.text() == before != copy.text()
 
 
+def test_a_record_has_no_holes_in_which_bytes_of_other_positions_could_stay(spec):
+    dtype = load(spec).state
+    assert sum(dtype[name].itemsize for name in dtype.names) == dtype.itemsize
+
+
 def test_perfect_information_hides_nothing(spec):
     game = load(spec)
     position = game.start()

@@ -193,3 +193,11 @@ def test_a_game_may_extend_another(tmp_path):
     )
     game = load(str(path))
     assert (game.name, game.start().legal().tolist()) == ("variant", list(range(7)))
+
+
+def test_holes_between_fields_are_filled_and_copied():
+    plain = np.dtype([("first", np.uint8), ("second", np.uint64), ("third", np.int16)], align=True)
+    whole = rules.completed(plain, "mark")
+    assert [whole.fields[name][1] for name in plain.names] == [plain.fields[name][1] for name in plain.names]
+    states = np.frombuffer(bytes(range(24)), whole)
+    assert states.copy().tobytes() == bytes(range(24))

@@ -131,11 +131,6 @@ def test_hidden_tiles_are_marked_unknown_in_the_tokens():
     assert (position.seen_by(1).observe("own")[1:8, :4] == -1).all()
 
 
-def test_a_record_has_no_holes_in_which_bytes_of_other_positions_could_stay():
-    dtype = load("texas42").state
-    assert sum(dtype[name].itemsize for name in dtype.names) == dtype.itemsize
-
-
 def test_a_person_at_the_terminal_is_shown_the_own_hand_only(capsys):
     position = load("texas42").start(3)
     hidden = [tile_text(tile) for seat in (1, 2, 3) for tile in position.state["tiles"][seat]]

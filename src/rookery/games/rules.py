@@ -215,13 +215,18 @@ def release(module: str) -> None:
 
 
 def completed(plain: np.dtype[Any], mark: str) -> np.dtype[Any]:
-    """Append the field whose name tells to which rules a record belongs.
+    """Fill the holes that alignment leaves; the last filling's name tells to which rules a record belongs.
 
-    It fills the hole that alignment leaves at the end, if any: NumPy does not copy holes, and equal states shall have
-    equal bytes.
+    NumPy does not copy holes, and equal states shall have equal bytes.
     """
-    fields: list[Any] = [(name, plain[name]) for name in plain.names or ()]
-    end = max(plain.fields[name][1] + plain[name].itemsize for name in plain.names or ()) if plain.fields else 0
+    fields: list[Any] = []
+    end = 0
+    for name in plain.names or ():
+        offset = plain.fields[name][1]  # type: ignore[index]  # it has names, so it has fields
+        if offset > end:
+            fields.append((f"{mark}_{end}", np.uint8, (offset - end,)))
+        fields.append((name, plain[name]))
+        end = offset + plain[name].itemsize
     return np.dtype([*fields, (mark, np.uint8, (plain.itemsize - end,))], align=True)
 
 
