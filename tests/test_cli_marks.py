@@ -12,6 +12,7 @@ pytestmark = pytest.mark.xdist_group("command line")
 HAND = "6-6,6-5,6-4,6-2,5-5,1-0,0-0"
 
 
+@pytest.mark.slow
 def test_the_chances_of_a_hand_are_printed_for_programs():
     done = run_rookery(
         "bid", "texas42", HAND, "--worlds", "10", "--declaration", "sixes", "--declaration", "nello", "--json"

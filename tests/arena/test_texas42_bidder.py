@@ -35,6 +35,7 @@ def said(hand, bids=(), spec=GAME.spec, text=BIDDER):
     return position.move_text(found.action)
 
 
+@pytest.mark.slow
 def test_a_strong_hand_is_bid_and_a_weak_one_passed():
     assert said(STRONG) not in ("pass", "1m")
     assert said(WEAK) == "pass"

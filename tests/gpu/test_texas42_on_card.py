@@ -42,12 +42,16 @@ def test_an_oracle_on_a_card_agrees_with_one_on_a_processor(compiled):
     assert np.abs(here - there).max() < 1
 
 
-def test_labels_of_a_card_agree_with_those_of_a_processor():
+@pytest.mark.parametrize("compiled", [False, True])
+def test_labels_of_a_card_agree_with_those_of_a_processor(compiled):
     network, states = build(CONFIG, 1), some_states(8)
     states = dealt(np.arange(8))
     called(states, np.arange(8), np.arange(8) % 4, np.full(8, 30, np.int8))
     here, there = (
-        NetworkLabeller(HandsOracle(network, device)).begin(states, 200, np.arange(8))() for device in ("cpu", "cuda")
+        NetworkLabeller(HandsOracle(network, device, compiled=compiled and device == "cuda")).begin(
+            states, 200, np.arange(8)
+        )()
+        for device in ("cpu", "cuda")
     )
     assert np.abs(here.mean - there.mean).max() < 0.5
     assert np.abs(here.make - there.make).max() < 0.1

@@ -138,6 +138,14 @@ def test_too_few_points_are_not_fitted():
     assert short.horizons[-1]["asymptote"] is not None
 
 
+def test_two_decays_need_points_enough():
+    few, enough = (decay_of(STEPS[:count], {1: exponential()[:count]}) for count in (14, 15))
+    assert few is not None
+    assert enough is not None
+    assert set(few.fits) == {"constant", "exponential", "power"} == set(few.intervals)
+    assert set(enough.fits) == {*few.fits, "double"}
+
+
 def test_a_fifth_of_thirty_points_is_seen():
     found = decay_of(STEPS[:30], {1: exponential(tau=1500.0)[:30]})
     assert found is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -13,19 +15,20 @@ from rookery.search.texas42_replay import replayed
 from rookery.studies.texas42_checks import all_checks, checks_of_data
 from rookery.studies.texas42_duels import play_duel, player_of
 from rookery.studies.texas42_evaluate import (
-    as_good,
+    all_choices,
     choices_of,
-    drawn_decisions,
     evaluate_trial,
     judged,
     logits_against_q,
-    make_trial,
+    paired,
+    peers,
     random_choices,
 )
 from rookery.studies.texas42_files import OF_HAND, DataSet, write_shard
 from rookery.studies.texas42_report import read_measured, write_report
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import load_tables
+from rookery.studies.texas42_trial import as_good, drawn_decisions, make_trial, read_trial, states_at
 from studies.texas42_samples import settings_of, small_study
 
 
@@ -40,12 +43,33 @@ def study(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def late_trial(study):
-    states = drawn_decisions(study, (), 60)
-    return make_trial(states[states["plays"] >= 14][:12], 12, seed=3)
+    return make_trial(late_decisions(study), 12, seed=3)
+
+
+def late_decisions(study, least=14):
+    drawn = drawn_decisions(study, (), 60)
+    late = np.flatnonzero(drawn["plays"] >= least)[:12]
+    return {name: array[late] for name, array in drawn.items()}
+
+
+def test_a_trial_that_was_stopped_goes_on_and_is_the_same(study, tmp_path, monkeypatch):
+    monkeypatch.setattr("rookery.studies.texas42_trial.AT_ONCE", 2)
+    drawn, file = late_decisions(study, 20), tmp_path / "trial.npz"
+    whole = make_trial(drawn, 5, seed=3)
+    assert make_trial(drawn, 5, seed=3, file=file, ended=lambda: True) is None
+    assert len(read_trial(file)[1]["better"]) == 2
+    asked = []
+    parts = make_trial(drawn, 5, seed=3, file=file, ended=lambda: asked.append(0))
+    assert len(asked) == -(-len(drawn["plays"]) // 2) - 1
+    for name in ("chosen_by", "scored_by", "better", "seeds"):
+        assert (getattr(parts, name) == getattr(whole, name)).all()
+    file.write_bytes(file.read_bytes()[:300])
+    with pytest.raises(BadInput, match="is no trial"):
+        read_trial(file)
 
 
 def test_decisions_are_unforced_of_deals_that_nobody_learns_from_and_spread_over_tricks(study):
-    states = drawn_decisions(study, (), 18)
+    states = states_at(drawn_decisions(study, (), 18))
     assert (legal_slots(states).sum(1) > 1).all()
     assert np.bincount(states["plays"] >> 2, minlength=7).tolist() == [3, 3, 3, 3, 3, 3, 0]
     hands = {rows["hands"].tobytes() for rows in hands_of(study, "decisions-valid")}
@@ -88,9 +112,34 @@ def test_the_reference_has_no_regret_and_chance_has(late_trial):
 
 
 def test_everybody_there_is_gets_judged(study, late_trial):
-    found = evaluate_trial(study, late_trial, few=(1, 100), device="cpu")
+    found = evaluate_trial(late_trial, all_choices(study, late_trial, few=(1, 100), device="cpu"))
     names = ["random", "exact E[Q], 12 worlds", "exact E[Q], 1 worlds", "E[Q] of stage1, 12 worlds", "stage2"]
     assert list(found) == names
+
+
+def test_runs_by_logits_are_paired_with_those_by_q_that_are_alike(tmp_path):
+    network = {"width": 24, "answers": "q"}
+    same = {"stage": 2, "steps": 5, "batch": 4, "data": ["a"], "rows": 0, "seed": 0}
+    runs = {
+        "plain": (network, same), "logits": (network | {"answers": "logits"}, same),
+        "longer": (network, same | {"steps": 6}), "wider": (network | {"width": 48}, same),
+        "one": (network, same | {"stage": 1}), "policy": (network | {"answers": "policy"}, same | {"stage": 1}),
+    }  # fmt: skip
+    for name, (config, facts) in runs.items():
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "network.safetensors").touch()
+        (folder / "settings.json").write_text(json.dumps({"network": config} | facts))
+    first = ("E[logits] of policy, 9 worlds", "E[Q] of one, 9 worlds")
+    assert sorted(peers(tmp_path, 9)) == sorted([("logits", "plain"), first])
+
+
+def test_what_one_loses_against_another_is_counted_decision_by_decision(late_trial):
+    one, other = random_choices(late_trial), choices_of(late_trial.chosen_by, late_trial.legal)
+    found = paired(late_trial, one, other)
+    assert found["behind"]["mean"] == pytest.approx(judged(late_trial, one)["regret"]["mean"], abs=1e-6)
+    assert found["same"]["mean"] == np.mean(one == other)
+    assert paired(late_trial, one, one)["behind"]["high"] == 0
 
 
 def test_choices_by_logits_are_compared_with_those_by_q(study):
@@ -128,16 +177,17 @@ def test_rules_of_thumb_beat_chance(study):
     assert play_duel(plain, chance, 60).points.mean() > 0
 
 
-@pytest.mark.parametrize("text", ["random", "heuristic", "exact:1", "exact:1:make", "stage2", "stage2:make"])
+@pytest.mark.parametrize(
+    "text", ["random", "heuristic", "exact:1", "exact:1:make", "stage1:2", "stage1:1:make", "stage2", "stage2:make"]
+)
 def test_every_kind_of_player_plays_legal_tiles(study, text):
-    states = drawn_decisions(study, (), 60)
-    states = states[states["plays"] >= 14]
+    states = states_at(late_decisions(study))
     slots = player_of(text, study, "cpu")(states, np.arange(len(states)))
     assert legal_slots(states)[np.arange(len(states)), slots].all()
 
 
 def test_a_player_that_is_not_there_is_refused(study):
-    for text in ("nobody", "exact:few", "exact:3:points"):
+    for text in ("nobody", "exact:few", "exact:3:points", "stage1", "stage1:0", "stage2:7"):
         with pytest.raises(BadInput, match="player"):
             player_of(text, study)
 
@@ -184,4 +234,11 @@ def test_the_report_names_what_is_missing_and_shows_the_rest(study):
     assert "not complete" not in text
     for heading in ("Choices, by exact values", "Do logits work like Q?", "Matches on mirrored deals", "Checks"):
         assert f"## {heading}" in text
-    assert "<table>" in (study / "report.html").read_text()
+    assert "| Stage 2: mean regret on unforced decisions at most 0.35 point | **" in text
+    for name in ("learning", "tricks", "gaps", "matches"):
+        assert f"![{name}]({name}.png)" in text
+        assert (study / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+    assert "| **ceiling** |" in text
+    page = (study / "report.html").read_text()
+    assert "<table>" in page
+    assert page.count("data:image/png") == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -94,12 +95,16 @@ def test_a_tally_keeps_forced_decisions_apart_and_tells_tricks_apart():
     found, batch = positions()
     tally = Tally(STAGE1_FIGURES)
     for _ in range(2):
-        tally.add(stage1_figures(found, batch, "q"), batch.legal, batch.trick)
+        tally.add(stage1_figures(found, batch, "q"), batch.legal, batch.trick, torch.tensor([True, False, False]))
     read = tally.read()
+    gap = float(stage1_figures(found, batch, "q")[0, 0])
+    assert (read["opening"]["count"], read["opening"]["gap"], read["opening"]["gap_error"]) == (2, gap, 0)
     assert [read[group]["count"] for group in ("all", "unforced", "forced")] == [6, 4, 2]
     assert [row["count"] for row in read["by_trick"]] == [2, 0, 0, 2, 0, 0, 0]
     assert (read["all"]["gap"], read["unforced"]["gap"], read["forced"]["gap"]) == (pytest.approx(28 / 3), 14, 0)
     assert read["by_trick"][3]["blunder"] == 1
+    lost = [float(gap) for gap in stage1_figures(found, batch, "q")[:, 0]] * 2
+    assert read["all"]["gap_error"] == pytest.approx(np.std(lost, ddof=1) / len(lost) ** 0.5)
 
 
 def decisions() -> tuple[Expectation, Decisions]:

@@ -50,7 +50,9 @@ def test_a_preset_makes_everything_once_and_goes_on_where_time_was_up(tmp_path, 
     assert sorted(path.parent.name for path in tmp_path.glob("runs/*/network.safetensors")) == names
     assert "## Matches on mirrored deals" in (tmp_path / "report.md").read_text()
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*/*.[ns]*") if path.name != "plan.json"}
-    assert "found from the same networks" in asked(*words)
+    before |= {path: path.stat().st_mtime_ns for path in (tmp_path / "evaluate.json", tmp_path / "trial.npz")}
+    assert asked(*words).split() == [str(tmp_path / "report.md")]
+    assert "to do" not in asked(*words, "--plan").replace(asked(*words, "--plan").splitlines()[-1], "")
     assert all(path.stat().st_mtime_ns == time for path, time in before.items())
     game = load("texas42:bid=30")
     for text in (
@@ -83,7 +85,7 @@ def test_data_of_a_network_are_made_by_the_command(tmp_path):
         (("train-stage1", "--size", "9k"), "73k, 817k, 3.3M"),
         (("train-stage1", "--data", "none"), "there are no data 'none'"),
         (("train-stage2",), "there are no decisions"),
-        (("--preset", "huge"), "quick, full"),
+        (("--preset", "huge"), "quick, card, full"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(tmp_path, words, complaint):

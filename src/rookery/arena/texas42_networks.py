@@ -113,6 +113,7 @@ class HandsOracle:
         self.rows, self.threads = rows or ROWS[kind], threads
         self.network = copy.deepcopy(network).to(self.device, HALF[kind]).eval()
         self.tokens = HandTokens(self.device)
+        self.compiled = compiled
         self.points = torch.compile(self.network.points, dynamic=False) if compiled else self.network.points
 
     @classmethod

@@ -75,7 +75,7 @@ def decision_row(game: Game, name: str, seeds: range) -> Row:
     return row_of(name, times, FLOORS["decision"])
 
 
-def rate_row(name: str, unit: str, rates: list[float], floor: float) -> Row:
+def rate_row(name: str, unit: str, rates: list[float], floor: float | None) -> Row:
     """Sum up rates; their mean is that of the whole, all samples one after the other."""
     mean = len(rates) / float(np.sum(1.0 / np.array(rates)))
     late = float(np.percentile(rates, 95))

@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit, uint32, uint64
+from numba import njit, uint64
 
 from rookery.errors import BadInput
 from rookery.games import texas42_auction as auction
 from rookery.games import texas42_tokens as tokens
-from rookery.games.bits import Word, lowest_bit, popcount
+from rookery.games.bits import Word, popcount
 from rookery.games.game import Game, register
 from rookery.games.options import one_of, whole_number
 from rookery.games.position import Action, Position, Seat
@@ -133,24 +133,29 @@ def mover(state: State) -> int:
     return int(state.texas42_mover)
 
 
-@njit(cache=True, nogil=True)
-def list_auction(state: State, out: np.ndarray) -> int:
-    """Write what may be bid or named; apart from `legal`, which must stay small to be fast in the play."""
+@njit(cache=True, nogil=True, forceinline=True)
+def in_auction(state: State) -> Word:
+    """Return what may be bid or named, action a as bit a.
+
+    Inlined by force: behind a call that might fail, Numba counts the users of the list that `legal` writes by atomic
+    instructions, which take as long as the rest of it.
+    """
     if state.phase == NAMING:
-        return auction.list_names(state, FIRST_NAME, out)
-    listed = auction.list_bids(state, FIRST_BID, out)
-    return auction.list_jumps(state, FIRST_JUMP, out, listed) if state.splash | state.plunge else listed
+        return uint64(auction.names(state) << FIRST_NAME)
+    return uint64(auction.plain_bids(state) << FIRST_BID | auction.jumps(state) << (FIRST_JUMP - FIRST_SPLASH))
 
 
 @implements("legal", STATE)
 def legal(state: State, out: np.ndarray) -> int:
-    if state.phase != PLAYING:
-        return list_auction(state, out)
-    hand, tiles, count = state.hands[state.texas42_mover], playable(state), 0
-    while tiles != uint32(0):
-        out[count] = popcount(hand & (bit(lowest_bit(tiles)) - uint32(1)))
+    if state.phase == PLAYING:
+        hand, actions = uint64(state.hands[state.texas42_mover]), uint64(playable(state))
+    else:
+        hand, actions = ~uint64(0), in_auction(state)
+    count = 0  # of those written; an action is the number of bits of `hand` below its own
+    while actions != uint64(0):
+        out[count] = popcount(hand & ~actions & (actions - uint64(1)))
         count += 1
-        tiles &= tiles - uint32(1)
+        actions &= actions - uint64(1)
     return count
 
 

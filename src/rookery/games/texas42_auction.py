@@ -18,20 +18,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
 from rookery.errors import BadInput
 from rookery.games.rules import State
 from rookery.games.texas42_house import (
-    FIRST_SPLASH,
     JUMP_TEXTS,
-    LAST_JUMP,
+    house_names,
+    jump_bids,
     jump_marks,
-    may_jump,
-    may_name_house,
 )
-from rookery.games.texas42_tiles import DOUBLES_SUIT, NELLO, NO_TRUMP, NOT_NAMED, SEATS, SEVENS, SEVENS_FREE
+from rookery.games.texas42_tiles import DOUBLES_SUIT, NELLO, NOT_NAMED, SEATS, SEVENS
 
 SILENT, PASS, ONE_MARK = 0, 1, 14
 AUCTIONS = ("none", "redeal", "forced")  # whether there is one, and what happens if all pass
@@ -40,29 +37,42 @@ MOST_MARKS = 7
 LAST_BID = ONE_MARK + MOST_MARKS - 1
 PLAYING, BIDDING, NAMING, DONE = 0, 1, 2, 3  # phases of a hand
 LEAST_POINTS, ALL_POINTS = 30, 42
+POINT_BIDS = (1 << ONE_MARK) - (1 << (PASS + 1))
+PLAIN_NAMES = (1 << NOT_NAMED) - 1 - (1 << DOUBLES_SUIT)
 
 BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in range(1, MOST_MARKS + 1)), *JUMP_TEXTS)
 
 
 @njit(cache=True, nogil=True)
+def plain_bids(state: State) -> int:
+    """Return the bids of points and marks that the mover may make, and the pass, bid b as bit b.
+
+    Sets without loops: what hangs on to `legal` must stay small, or the play becomes slow.
+    """
+    high = rung(state.high_bid)
+    bids = POINT_BIDS & (-2 << high)
+    bids |= 3 << ONE_MARK if high < ONE_MARK else 2 << high
+    bids &= (1 << (ONE_MARK + state.mark_limit)) - 1
+    may_pass = state.auction != FORCED or state.spoken < SEATS - 1 or high != SILENT
+    return int(bids | (1 << PASS if may_pass else 0))
+
+
+@njit(cache=True, nogil=True)
+def jumps(state: State) -> int:
+    """Return the bids of splash and plunge that the mover may make, as bits."""
+    return jump_bids(state, standing_marks(state)) if state.splash | state.plunge else 0
+
+
+@njit(cache=True, nogil=True)
 def may_bid(state: State, bid: int) -> bool:
     """Tell whether the mover may make a bid of points or marks, or pass."""
-    high = rung(state.high_bid)
-    if bid == PASS:
-        return bool(state.auction != FORCED or state.spoken < SEATS - 1 or high != SILENT)
-    if bid < ONE_MARK:
-        return bool(bid > high)
-    if bid - ONE_MARK >= state.mark_limit:
-        return False
-    if high < ONE_MARK:
-        return bid <= ONE_MARK + 1
-    return bool(bid == high + 1)
+    return plain_bids(state) >> bid & 1 == 1
 
 
 @njit(cache=True, nogil=True)
 def may_call(state: State, bid: int) -> bool:
     """Tell whether the mover may make any bid, splash and plunge too."""
-    return may_jump(state, bid, standing_marks(state)) if bid > LAST_BID else may_bid(state, bid)
+    return (plain_bids(state) | jumps(state)) >> bid & 1 == 1
 
 
 @njit(cache=True, nogil=True)
@@ -87,13 +97,17 @@ def make_bid(state: State, bid: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def names(state: State) -> int:
+    """Return the declarations that may be named once the bidding is over, declaration d as bit d."""
+    if ONE_MARK <= state.high_bid <= LAST_BID and state.nello | state.sevens:
+        return PLAIN_NAMES | house_names(state, marks_of(state.high_bid))
+    return PLAIN_NAMES
+
+
+@njit(cache=True, nogil=True)
 def may_name(state: State, declaration: int) -> bool:
     """Tell whether a declaration may be named once the bidding is over."""
-    if declaration < NOT_NAMED:
-        return declaration >= 0 and declaration != DOUBLES_SUIT
-    if declaration == NOT_NAMED or declaration > SEVENS_FREE or not ONE_MARK <= state.high_bid <= LAST_BID:
-        return False
-    return may_name_house(state, declaration, marks_of(state.high_bid))
+    return declaration >= 0 and names(state) >> declaration & 1 == 1
 
 
 @njit(cache=True, nogil=True)
@@ -133,39 +147,6 @@ def is_made(state: State) -> bool:
     if state.declaration >= SEVENS:
         return bool(taken == ALL_POINTS)
     return bool(taken >= (state.wanted if state.auction == NO_AUCTION else points_needed(state.high_bid)))
-
-
-@njit(cache=True, nogil=True)
-def list_bids(state: State, first: int, out: np.ndarray) -> int:
-    """Write the actions of the bids of points and marks the mover may make, bid b as action `first + b`; count them."""
-    count = 0
-    for bid in range(PASS, LAST_BID + 1):
-        if may_bid(state, bid):
-            out[count] = first + bid
-            count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def list_jumps(state: State, first: int, out: np.ndarray, count: int) -> int:
-    """Write after `count` actions those of splash and plunge, in order from `first` on; return the new count."""
-    last = LAST_JUMP if state.splash | state.plunge else FIRST_SPLASH - 1  # not known before: else it would be unrolled
-    for bid in range(FIRST_SPLASH, last + 1):
-        if may_jump(state, bid, standing_marks(state)):
-            out[count] = first + bid - FIRST_SPLASH
-            count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def list_names(state: State, first: int, out: np.ndarray) -> int:
-    """Write the actions that name a declaration, declaration d as action `first + d`; return how many."""
-    count, last = 0, SEVENS_FREE if state.nello | state.sevens else NO_TRUMP
-    for declaration in range(last + 1):
-        if may_name(state, declaration):
-            out[count] = first + declaration
-            count += 1
-    return count
 
 
 def read_bid(value: Any) -> int:

@@ -99,30 +99,33 @@ def jump_marks(bid: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def may_jump(state: State, bid: int, standing: int) -> bool:
-    """Tell whether the mover may bid splash or plunge over a standing bid of marks, 0 if there is none.
+def jump_bids(state: State, standing: int) -> int:
+    """Return the bids of splash and plunge, as bits, that the mover may make over a standing bid of marks, 0 for none.
 
     Of a hidden hand it is not known whether it has the doubles, so nothing is refused for want of them.
     """
-    marks, seat = jump_marks(bid), state.texas42_mover
-    if bid > LAST_JUMP or marks > state.mark_limit or marks <= standing:
-        return False
-    if bid < FIRST_PLUNGE:
-        allowed, needed = state.splash >> (marks - LEAST_JUMP) & 1, state.splash >> 4
-    else:
-        least, needed = state.plunge & 15, state.plunge >> 4
-        allowed = 1 if least > 0 and marks == max(least, standing + 1) else 0
-    known = state.tiles[seat, 0] != NO_TILE
-    return allowed == 1 and not (known and popcount(state.hands[seat] & DOUBLES) < needed)
+    seat, bids = state.texas42_mover, 0
+    doubles = HAND if state.tiles[seat, 0] == NO_TILE else popcount(state.hands[seat] & DOUBLES)
+    higher = ((2 << state.mark_limit) - 1) & (-2 << standing)  # marks that may be bid now, as bits
+    if doubles >= state.splash >> 4:
+        bids = (state.splash & 15 & higher >> LEAST_JUMP) << FIRST_SPLASH
+    least = state.plunge & 15
+    if least > 0 and doubles >= state.plunge >> 4:
+        marks = max(least, standing + 1)
+        bids |= (higher >> marks & 1) << (FIRST_PLUNGE + marks - LEAST_JUMP)
+    return int(bids)
 
 
 @njit(cache=True, nogil=True)
-def may_name_house(state: State, declaration: int, marks: int) -> bool:
-    """Tell whether who has bid so many marks may name nello or sevens."""
-    if declaration < SEVENS:
-        rule, least = state.nello & 15, state.nello >> 4
-        return bool(marks >= least and (rule == BIDDERS_CHOICE or rule == declaration - NOT_NAMED))
-    return bool(marks >= state.sevens >> 4 and state.sevens & 15 == declaration - SEVENS + 1)
+def house_names(state: State, marks: int) -> int:
+    """Return the kinds of nello and sevens, as bits, that who has bid so many marks may name."""
+    declarations, rule = 0, state.nello & 15
+    if rule > 0 and marks >= state.nello >> 4:
+        declarations = 7 << NELLO if rule == BIDDERS_CHOICE else 1 << (NOT_NAMED + rule)
+    rule = state.sevens & 15
+    if rule > 0 and marks >= state.sevens >> 4:
+        declarations |= 1 << (SEVENS + rule - 1)
+    return int(declarations)
 
 
 # ---- for people ----------------------------------------------------------------------------------

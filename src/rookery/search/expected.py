@@ -32,6 +32,8 @@ from rookery.search.worlds import Drawn, worlds_of
 CHOICES = ("mean", "make")
 USUAL_BID = auction.LEAST_POINTS  # where a hand is played without a bid
 TIE = 1e-9
+HALF_STEP = 1.0
+"""differences of points at the end of a hand are even: what a network says is compared with a bound between two"""
 
 Oracle = Callable[[np.ndarray], np.ndarray]
 """states [N] with all four hands -> Q [N, 7] from the mover's side in points to come; anything where not legal"""
@@ -221,4 +223,4 @@ def makes_bid(
     taken = states["points"].astype(np.int64)
     lead = np.where(states["declarer"] & 1 == 0, 1, -1) * (taken[:, 0] - taken[:, 1])
     needed = np.where(states["declaration"] > NOT_NAMED, 0, 2 * bids - auction.ALL_POINTS - lead)
-    return np.asarray(np.where(declaring, 1.0, -1.0)[owner, None] * q >= needed[owner, None] - TIE)
+    return np.asarray(np.where(declaring, 1.0, -1.0)[owner, None] * q >= needed[owner, None] - HALF_STEP)

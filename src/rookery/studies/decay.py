@@ -41,6 +41,8 @@ LEAST_POINTS = 8
 """points that a curve needs before anything is fitted to it"""
 HORIZON_POINTS = 6
 """points of the first part of a curve before an exponential is fitted to it"""
+POINTS_EACH = 3
+"""points for each number that a family with two decays has, or it would follow the noise"""
 HORIZONS = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
@@ -219,7 +221,7 @@ def decay_of(steps: np.ndarray, gaps: dict[int, np.ndarray]) -> Decay | None:
         return None
     values = np.array(list(gaps.values()))
     mean = values.mean(0)
-    fits = {name: fit(name, steps, mean[:, None])[0] for name in ("constant", *FAMILIES)}
+    fits = {name: fit(name, steps, mean[:, None])[0] for name in families_for(len(steps))}
     alone = fit("exponential", steps, values.T)
     return Decay(
         fits, correlation(steps, mean, list(fits.values())),
@@ -227,6 +229,12 @@ def decay_of(steps: np.ndarray, gaps: dict[int, np.ndarray]) -> Decay | None:
         {seed: each.asymptote for seed, each in zip(gaps, alone, strict=True)},
         [horizon(steps, values, share) for share in HORIZONS],
     )  # fmt: skip
+
+
+def families_for(points: int) -> list[str]:
+    """List the families that so many points can tell apart."""
+    double = POINTS_EACH * (COLUMNS["double"] + NONLINEAR["double"])
+    return [name for name in ("constant", *FAMILIES) if name != "double" or points >= double]
 
 
 def interval_of(family: str, steps: np.ndarray, values: np.ndarray) -> tuple[float, float] | None:

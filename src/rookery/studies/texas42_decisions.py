@@ -3,7 +3,7 @@
 All hands of a batch are played side by side, one play after another. For each decision N worlds are drawn that agree
 with what the mover knows; an oracle says Q in each; the mean over worlds is the label, and the largest mean is played,
 but for a share of tiles that are any legal ones. A second network in policy mode may give its mean logits over the
-same worlds.
+same worlds. Where only one tile is legal, nothing is asked: that saves two worlds in five.
 
 The oracle is exact, or a Stage 1 on any device. With a network, worlds are drawn by CPU threads while the card judges
 those of another batch; only tiles go there, and only means come back.
@@ -11,8 +11,10 @@ those of another batch; only tiles go there, and only means come back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -20,6 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rookery.arena.networks import network_file
 from rookery.arena.texas42_networks import HandsOracle, sent
 from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
@@ -27,7 +30,8 @@ from rookery.games.rng import random_bits
 from rookery.games.texas42_auction import ALL_POINTS, LEAST_POINTS
 from rookery.games.texas42_tiles import DECLARATIONS, HAND, SEATS, TILES
 from rookery.learn.locks import Lock
-from rookery.search.expected import CHOICES, Exact, bids_of, expected_many
+from rookery.learn.spread import Spreader, in_turn
+from rookery.search.expected import CHOICES, HALF_STEP, Exact, bids_of, expected_many
 from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
 from rookery.search.worlds import sample_worlds
 from rookery.studies.texas42_files import CERTAIN, PARTS, POINT, DataSet, Rows, joined, seeds_of, write_shard
@@ -37,8 +41,6 @@ ROWS_AT_ONCE = 1 << 20
 """worlds that a batch draws for one decision"""
 MOST_LOGIT = 60_000.0
 """beyond it half precision knows no numbers"""
-HALF_STEP = 1.0
-"""differences of points at the end of a hand are even: what a network says is compared with a bound between two"""
 
 Say = Callable[[int, int, str], None]
 
@@ -121,30 +123,55 @@ class NetworkLabeller:
         tiles = sent(drawn["tiles"], device)
         public = self.oracle.tokens.public(states)
         bounds, sides = (sent(column, device) for column in needed_of(states))
-        games = max(1, self.oracle.rows // worlds)
-        parts = []
-        for first in range(0, len(states), games):
-            some = slice(first, first + games)
-            here = tiles[first * worlds : (first + games) * worlds]
-            parts.append(self.reduced(here, public[some], bounds[some], sides[some], trick, worlds))
-        found = torch.cat(parts, 1)
+        found = self.reduced(tiles, public, bounds[:, None, None], sides[:, None, None], trick, worlds)
         return lambda: Labels(*found.double().cpu().numpy())
 
     def reduced(
         self, tiles: Tensor, public: Tensor, bounds: Tensor, sides: Tensor, trick: int, worlds: int
     ) -> Tensor:  # fmt: skip
         """Judge the worlds of some decisions; return mean, spread, make and logits [4, G, 7] on the device."""
-        spread_out = public.repeat_interleave(worlds, 0)
-        found = []
-        for first in range(0, len(tiles), self.oracle.rows):  # one decision may have more worlds than a pass
-            some = slice(first, first + self.oracle.rows)
-            tokens = self.oracle.tokens(tiles[some], spread_out[some])
+        found, rows = [], self.oracle.rows
+        for first in range(0, len(tiles), rows):
+            last = first + rows if self.oracle.compiled else min(first + rows, len(tiles))
+            some = torch.arange(first, last, device=tiles.device).clamp_max(len(tiles) - 1)  # kernels of one size
+            tokens = self.oracle.tokens(tiles[some], public[some // worlds])
             said = [self.oracle.points(tokens, trick).clamp(-ALL_POINTS, ALL_POINTS)]
             said.append(self.second.points(tokens, trick) if self.second else torch.zeros_like(said[0]))
             found.append(torch.stack(said))
-        q, logits = torch.cat(found, 1).view(2, len(public), worlds, HAND)
-        made = sides[:, None, None] * q >= bounds[:, None, None] - HALF_STEP
+        q, logits = torch.cat(found, 1)[:, : len(tiles)].float().view(2, len(public), worlds, HAND)
+        made = sides * q >= bounds - HALF_STEP
         return torch.stack((q.mean(1), q.std(1, correction=0), made.to(q.dtype).mean(1), logits.mean(1)))
+
+
+def labeller_of(files: list[str], device: str, threads: int, compiled: bool = False) -> Labeller:
+    """Make whoever labels: the files of the oracle, or `exact`, and of the second network, or nothing."""
+    oracle, second = files
+    if oracle == "exact":
+        if second:
+            raise BadInput("--second needs a network as --oracle, too: both look at the same worlds")
+        return ExactLabeller(threads)
+    other = HandsOracle.of(second, device, "policy", compiled) if second else None
+    return NetworkLabeller(HandsOracle.of(oracle, device, compiled=compiled), other, threads)
+
+
+class Packed:
+    """A labeller as it travels: with the networks themselves, not with the names of their files."""
+
+    def __init__(self, files: list[str], compiled: bool = False):
+        self.words = [text if text in ("", "exact") else network_file(text).name for text in files]
+        self.contents = [b"" if text in ("", "exact") else network_file(text).read_bytes() for text in files]
+        self.compiled = compiled
+
+    def __call__(self) -> Labeller:
+        """Make the labeller here, on a card if there is one."""
+        with tempfile.TemporaryDirectory(prefix="rookery-") as folder:
+            files = list(self.words)
+            for number, content in enumerate(self.contents):
+                if content:
+                    path = Path(folder) / f"{number}-{self.words[number]}"
+                    path.write_bytes(content)
+                    files[number] = str(path)
+            return labeller_of(files, "auto", 1, self.compiled)
 
 
 def needed_of(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -173,17 +200,25 @@ class Batch:
         called(self.states, names, leaders, bids.astype(np.int8))
         self.first = self.states.copy()
         self.labels: list[Labels] = []
+        self.free = np.arange(count)
+        """hands whose next decision has a choice"""
         self.waiting: Callable[[], Labels] = lambda: self.labels[-1]
 
     def ask(self, labeller: Labeller) -> None:
-        """Let the next decision be labelled."""
+        """Let the next decision be labelled in all hands where there is a choice."""
         seeds = self.rng.integers(1 << 62, size=len(self.states))
-        self.waiting = labeller.begin(self.states, self.settings.worlds, seeds)
+        self.free = np.flatnonzero(legal_slots(self.states).sum(1) > 1)
+        if len(self.free):
+            self.waiting = labeller.begin(self.states[self.free], self.settings.worlds, seeds[self.free])
+        else:
+            self.waiting = lambda: Labels(*np.zeros((4, 0, HAND)))
 
     def go_on(self) -> None:
         """Keep the labels of a decision and play."""
         legal = legal_slots(self.states)
-        found = Labels(*(np.where(legal, part, 0.0) for part in self.waiting()))
+        found = Labels(*(np.zeros(legal.shape) for _ in Labels._fields))
+        for part, said in zip(found, self.waiting(), strict=True):
+            part[self.free] = np.where(legal[self.free], said, 0.0)
         self.labels.append(found)
         _, sides = needed_of(self.states)
         success = np.where(sides[:, None] > 0, found.make, 1.0 - found.make)
@@ -228,31 +263,64 @@ def make_shard(
     return joined([batch.rows() for batch in batches])
 
 
+class DecisionMaker:
+    """Makes shards by their numbers; `say` is told how many games there are."""
+
+    def __init__(
+        self, settings: DecisionSettings, games: int, labeller: Callable[[], Labeller],
+        say: Say = lambda done, total, note: None,
+    ):  # fmt: skip
+        self.settings, self.games, self.labeller, self.say = settings, games, labeller(), say
+
+    def __call__(self, number: int) -> Rows:
+        """Make the rows of a shard."""
+        first = number * self.settings.per_shard
+        numbers = np.arange(first, min(self.games, first + self.settings.per_shard))
+
+        def tell(share: float) -> None:
+            self.say(first + int(share * len(numbers)), self.games, "")
+
+        return make_shard(self.settings, numbers, self.labeller, tell)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Others who make decisions."""
+
+    spread: Spreader
+    labeller: Callable[[], Labeller]
+    """makes whoever labels, where it is called"""
+
+
 def make_decisions(
     folder: Path, games: int, settings: DecisionSettings, labeller: Labeller,
     say: Say = lambda done, total, note: None, ended: Callable[[], bool] = lambda: False,
+    elsewhere: Elsewhere | None = None,
 ) -> bool:  # fmt: skip
-    """Make the shards of so many games that are not there; tell whether all are there. `ended` is asked after each."""
+    """Make the shards of so many games that are not there; tell whether all are there.
+
+    `ended` is asked after each. They are made here, or `elsewhere`.
+    """
     whole_number("games", games, 1, MOST_GAMES)
     data, shards = DataSet(folder), -(-games // settings.per_shard)
     folder.mkdir(parents=True, exist_ok=True)
     lock = Lock(folder / ".lock", "filled")
     lock.take()
+
+    def missing() -> Iterator[int]:
+        for number in range(shards):
+            say(number * settings.per_shard, games, "")
+            if not data.has(number):
+                yield number
+
+    here = Elsewhere(in_turn, lambda: labeller)
+    maker = partial(DecisionMaker, settings, games, (elsewhere or here).labeller)
     try:
         data.begin("decisions", shards, asdict(settings))
-        for number in range(shards):
-            first = number * settings.per_shard
-            numbers = np.arange(first, min(games, first + settings.per_shard))
-            say(first, games, "")
-            if data.has(number):
-                continue
-
-            def tell(share: float, first: int = first, count: int = len(numbers)) -> None:
-                say(first + int(share * count), games, "")
-
-            rows = make_shard(settings, numbers, labeller, tell)
-            write_shard(data.shard(number), "decisions", rows, {"games": len(numbers)})
-            if ended() and number + 1 < shards:
+        for number, rows in (elsewhere or here).spread(maker if elsewhere else partial(maker, say), missing()):
+            count = min(games - number * settings.per_shard, settings.per_shard)
+            write_shard(data.shard(number), "decisions", rows, {"games": count})
+            if ended() and not all(data.has(each) for each in range(shards)):
                 return False
         say(games, games, "")
         return True

@@ -3,8 +3,9 @@
 Each deal is played twice: once with the first player in the seats of the declaring team, once with the second. What one
 wins more than the other on the same cards is one sample; deals are independent, so intervals are plain.
 
-A player here maps positions to slots: `random`, `heuristic`, `exact:N` (E[Q] over N worlds by exact search),
-`exact:N:make` (the same, playing for the bid), or the name of a run of Stage 2 (with `:make` for the bid).
+A player here maps positions to slots: `random`, `heuristic`, `exact:N` (E[Q] over N worlds by exact search), the name
+of a run of Stage 1 with `:N` (E[Q] by its network), or that of a run of Stage 2. With `:make` behind, it plays for the
+bid.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import numpy as np
 
 from rookery.arena.player import Player, turn_of
 from rookery.arena.texas42_heuristic import HeuristicPlayer
-from rookery.arena.texas42_networks import TranscriptJudge, load_stage
+from rookery.arena.texas42_networks import HandsOracle, TranscriptJudge, load_stage
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.position import Position
 from rookery.games.rng import random_bits
 from rookery.games.texas42_tiles import SEATS, TILES
 from rookery.nets.texas42 import Transcript
-from rookery.search.expected import Exact, expected_many
+from rookery.search.expected import CHOICES, Exact, Oracle, expected_many
 from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
 from rookery.studies.intervals import mean_estimate, share_estimate
-from rookery.studies.texas42_evaluate import choices_of, complete_runs
+from rookery.studies.texas42_evaluate import choices_of, complete_runs, is_stage2
 from rookery.studies.texas42_files import seeds_of
 
 BID = 30
@@ -45,14 +46,24 @@ def player_of(text: str, study: Path, device: str = "auto", threads: int = 1) ->
     if name == "heuristic":
         return by_player(HeuristicPlayer())
     if name == "exact":
-        worlds, _, rule = rest.partition(":")
-        if not worlds.isdecimal() or rule not in ("", "mean", "make"):
-            raise BadInput(f"player {text!r}: it is exact:N or exact:N:make, with a number of worlds")
-        return by_worlds(int(worlds), rule or "mean", threads)
+        return by_worlds(*worlds_and_rule(text, rest), Exact(threads), threads)
     runs = complete_runs(study)
     if name not in runs:
         raise BadInput(f"there is no player {text!r}; there are random, heuristic, exact:N, {', '.join(runs)}")
-    return by_network(runs[name], rest or "mean", device)
+    if is_stage2(study, name):
+        if rest not in ("", *CHOICES):
+            raise BadInput(f"player {text!r}: behind a run of Stage 2 comes nothing, :mean or :make")
+        return by_network(runs[name], rest or "mean", device)
+    oracle = HandsOracle.of(str(runs[name]), device)
+    return by_worlds(*worlds_and_rule(text, rest), oracle, threads)
+
+
+def worlds_and_rule(text: str, rest: str) -> tuple[int, str]:
+    """Read how many worlds a player looks at, and how it chooses."""
+    worlds, _, rule = rest.partition(":")
+    if not worlds.isdecimal() or int(worlds) < 1 or rule not in ("", *CHOICES):
+        raise BadInput(f"player {text!r}: behind its name comes :N or :N:make, with a number of worlds")
+    return int(worlds), rule or "mean"
 
 
 def drawn(seeds: np.ndarray) -> np.ndarray:
@@ -74,13 +85,17 @@ def by_player(player: Player) -> Choose:
     return choose
 
 
-def by_worlds(worlds: int, rule: str, threads: int) -> Choose:
-    """Ask exact search in so many worlds."""
-    oracle = Exact(threads)
+def by_worlds(worlds: int, rule: str, oracle: Oracle, threads: int) -> Choose:
+    """Ask an oracle in so many worlds, where there is a choice."""
 
     def choose(states: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        found = expected_many(states, worlds, seeds, oracle, threads=threads)
-        return np.array([found[number].choice(rule) for number in range(len(found))])
+        legal = legal_slots(states)
+        slots = legal.argmax(1)
+        free = np.flatnonzero(legal.sum(1) > 1)
+        if len(free):
+            found = expected_many(states[free], worlds, seeds[free], oracle, threads=threads)
+            slots[free] = [found[number].choice(rule) for number in range(len(found))]
+        return np.asarray(slots)
 
     return choose
 

@@ -21,7 +21,8 @@ A shard is a NumPy archive, deflated, read without pickle; the same rows give th
       leader       [N]         int8    of the first trick; its team declares
       bid          [N]         int8    points that team must take, 30..42
       history      [N, 28]     int8    tiles in the order of play
-      mean         [N, 28, 7]  int16   mean of Q over worlds, mover's side, in 1/512 of a point; 0 where not legal
+                           Labels are 0 where not legal, and of decisions with a single legal slot, which nobody needs
+      mean         [N, 28, 7]  int16   mean of Q over worlds, mover's side, in 1/512 of a point
       spread       [N, 28, 7]  uint16  standard deviation of Q over worlds, in 1/512 of a point
       make         [N, 28, 7]  uint16  probability that the declaring team makes its bid, in 1/65535
       logits       [N, 28, 7]  float16 mean over the same worlds of the logits of a network in policy mode; 0 if none
@@ -49,11 +50,13 @@ from rookery.errors import BadInput
 from rookery.games.options import one_of
 from rookery.learn.files import sweep
 from rookery.search.texas42_replay import first_bad_hand, first_bad_position
-from rookery.studies.domineering_files import LARGEST_ARRAY, NO_DATE, read_array
+from rookery.studies.domineering_files import NO_DATE, read_array
 from rookery.writing import write_whole
 
 FORMAT = "rookery texas42 data"
 VERSION = 1
+MOST_UNPACKED = 1 << 30
+"""bytes of an array; twice what the largest shard has that can be asked for, and far less than deflated ones could"""
 POINT = 512
 """units of a point in files"""
 CERTAIN = 65535
@@ -165,7 +168,7 @@ def read_facts(path: Path) -> dict[str, Any]:
         facts = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise BadInput(f"{path} is not there; it tells what the data beside it are") from None
-    except ValueError as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path} is damaged: {error}") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise BadInput(f"{path} tells of no data of this study: its format should be {FORMAT!r}")
@@ -180,7 +183,7 @@ def rows_in(content: bytes, kind: str) -> Rows:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name, (dtype, shape) in SCHEMAS[kind].items():
             size = archive.getinfo(f"{name}.npy").file_size
-            if size > LARGEST_ARRAY:
+            if size > MOST_UNPACKED:
                 raise ValueError(f"array {name} would have {size} bytes")
             array = read_array(name, io.BytesIO(archive.read(f"{name}.npy")), size)
             count = len(array) if count is None and array.ndim else count
@@ -239,14 +242,12 @@ class DataSet:
         write_json(self.plan, wanted | {"shards": shards})
 
     def has(self, number: int) -> bool:
-        """Tell whether a shard is there whole; a damaged one is not."""
-        if not self.shard(number).with_suffix(".json").exists():
-            return False
+        """Tell whether a shard is there whole; a damaged one is not. Its rows are looked at by who reads them."""
         try:
-            read_shard(self.shard(number))
-        except BadInput:
+            about = read_facts(self.shard(number).with_suffix(".json"))
+            return digest(self.shard(number).read_bytes()) == about.get("sha256")
+        except (BadInput, FileNotFoundError):
             return False
-        return True
 
     def numbers(self) -> list[int]:
         """List the shards that are there."""

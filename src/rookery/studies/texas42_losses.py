@@ -163,29 +163,34 @@ def gaps(values: Tensor, answers: Tensor, legal: Tensor) -> Tensor:
 
 
 class Tally:
-    """Adds up figures by trick, forced decisions apart, on the device."""
+    """Adds up figures by trick, forced decisions apart, and those of opening leads once more, on the device."""
 
     def __init__(self, names: tuple[str, ...], device: torch.device | str = "cpu"):
         self.names = names
-        self.sums = torch.zeros(2 * TRICKS, len(names) + 1, dtype=torch.float64, device=device)
+        self.sums = torch.zeros(2 * TRICKS + 1, len(names) + 2, dtype=torch.float64, device=device)
 
-    def add(self, figures: Tensor, legal: Tensor, trick: Tensor) -> None:
-        """Count rows [N, F]."""
+    def add(self, figures: Tensor, legal: Tensor, trick: Tensor, opening: Tensor | None = None) -> None:
+        """Count rows [N, F], the first figure being the gap; `opening` [N] tells which are opening leads."""
         group = trick.long() + TRICKS * (legal.sum(1) < 2)
-        counted = torch.cat((torch.ones_like(figures[:, :1]), figures), 1)
-        self.sums.index_add_(0, group, counted.double())
+        counted = torch.cat((torch.ones_like(figures[:, :1]), figures, figures[:, :1].square()), 1).double()
+        self.sums.index_add_(0, group, counted)
+        if opening is not None:
+            self.sums[-1] += torch.where(opening[:, None], counted, 0.0).sum(0)
 
     def read(self) -> dict[str, Any]:
-        """Return means: of all, of decisions with a choice, of forced ones, and of those with a choice by trick."""
-        free, forced = self.sums[:TRICKS].cpu(), self.sums[TRICKS:].cpu()
+        """Return means: of all, with a choice, forced, opening leads, and of those with a choice by trick."""
+        free, forced = self.sums[:TRICKS].cpu(), self.sums[TRICKS:-1].cpu()
         return {
             "all": self.means((free + forced).sum(0)),
             "unforced": self.means(free.sum(0)),
             "forced": self.means(forced.sum(0)),
+            "opening": self.means(self.sums[-1].cpu()),
             "by_trick": [self.means(row) for row in free],
         }
 
     def means(self, sums: Tensor) -> dict[str, float]:
-        """Return the means of a group by name, and how many rows it has."""
-        count, *rest = sums.tolist()
-        return {"count": int(count), **{n: s / max(count, 1) for n, s in zip(self.names, rest, strict=True)}}
+        """Return the means of a group by name, how many rows it has, and the standard error of the gap."""
+        count, *rest, squares = sums.tolist()
+        found = {name: each / max(count, 1) for name, each in zip(self.names, rest, strict=True)}
+        variance = max(squares / max(count, 1) - found[self.names[0]] ** 2, 0.0)
+        return {"count": int(count), **found, "gap_error": (variance / max(count - 1, 1)) ** 0.5}

@@ -159,54 +159,109 @@ def quick() -> Preset:
     return Preset("tiny, for two cores", positions, (taught, policy), decisions, (second, logits), (48, 30), duels, 20)
 
 
+CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 100_000}
+RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "128x4": 6e-4, "256x6": 4e-4}
+
+
+def first_stage(size: str, answers: str, steps: int, every: int = 5000) -> TrainSettings:
+    """Return a run of Stage 1 on a card, which learns from all positions."""
+    name = f"stage1-{size}" if answers == "q" else f"stage1-{answers}-{size}"
+    return TrainSettings(name, sized(1, size, answers), steps, learning_rate=RATES[size], every=every, **CARD)
+
+
+def second_stage(
+    size: str, name: str, steps: int, data: str, answers: str = "q", every: int = 3000, **others: Any
+) -> TrainSettings:
+    """Return a run of Stage 2 on a card, which learns from one set of hands."""
+    changed = {"learning_rate": RATES[size], "every": every} | CARD | others
+    return TrainSettings(f"stage2-{name}", sized(2, size, answers), steps, data=(data, "decisions-valid"), **changed)
+
+
+def card() -> Preset:
+    """Make the preset for ten minutes of a card: one size of each stage, ten thousand hands."""
+    positions = (
+        Positions("positions-random", "random", "train", 125_000, 8, 25_000),
+        Positions("positions-played", "played", "train", 50_000, 1, 10_000),
+        Positions("positions-valid", "played", "valid", 1_000, 1, 1_000),
+        Positions("positions-uniform", "uniform", "valid", 20, 2_000, 5),
+    )
+    first = tuple(first_stage("817k", answers, 12_000, 3000) for answers in ("q", "policy"))
+    judge, other = (run.name for run in first)
+    decisions = (
+        Hands("decisions-valid", "exact", "valid", 300, 100, 0.0, 100),
+        Hands("decisions-100", judge, "train", 10_000, 100, 0.05, 2_000, other),
+    )
+    second = (
+        second_stage("128x4", "128x4", 8_000, "decisions-100", every=2000),
+        second_stage("128x4", "128x4-1k", 2_000, "decisions-100", every=1000, rows=1_000),
+        second_stage("128x4", "logits-128x4", 8_000, "decisions-100", "logits", every=2000),
+    )
+    duels = (*PLAIN_DUELS, *network_duels(judge, second[0].name))
+    return Preset("ten minutes of a card", positions, first, decisions, second, (600, 1000), duels, 1000)
+
+
 def full() -> Preset:
     """Make the preset for a card: networks of all sizes on ten million positions, a hundred thousand hands."""
     positions = (
         Positions("positions-random", "random", "train", 500_000, 8, 20_000),
-        Positions("positions-played", "played", "train", 350_000, 1, 10_000),
-        Positions("positions-valid", "played", "valid", 2_500, 1, 2_500),
-        Positions("positions-uniform", "uniform", "valid", 50, 10_000, 1),
+        Positions("positions-played", "played", "train", 300_000, 1, 10_000),
+        Positions("positions-valid", "played", "valid", 5_000, 1, 2_500),
+        Positions("positions-uniform", "uniform", "valid", 50, 2_000, 5),
     )
-    card: dict[str, Any] = {"batch": 2048, "precision": "bf16", "every": 2000, "warmup": 1000}
     first = tuple(
-        TrainSettings(f"stage1-{size}", config, steps, learning_rate=rate, **card)
-        for size, steps, rate in (("73k", 30_000, 1e-3), ("817k", 60_000, 6e-4), ("3.3M", 100_000, 4e-4))
-        for config in (HANDS[size],)
-    )
-    policy = replace(
-        first[1], name="stage1-policy-817k", network=HANDS["817k"].model_copy(update={"answers": "policy"})
-    )
-    best = first[-1].name
+        first_stage(size, answers, steps)
+        for size, answers, steps in (
+            ("817k", "q", 60_000), ("817k", "policy", 60_000), ("3.3M", "q", 100_000), ("73k", "q", 30_000),
+            ("73k", "policy", 30_000), ("3.3M", "policy", 100_000),
+        )
+    )  # fmt: skip
+    middle, other, best = (run.name for run in first[:3])
     decisions = (
-        Hands("decisions-100", best, "train", 100_000, 100, 0.05, 10_000, policy.name),
-        Hands("decisions-1000", best, "train", 10_000, 1000, 0.05, 5_000, policy.name),
-        Hands("decisions-exact", "exact", "train", 5_000, 100, 0.05, 2_500),
-        Hands("decisions-valid", "exact", "valid", 1_000, 100, 0.0, 1_000),
+        Hands("decisions-valid", "exact", "valid", 1_000, 100, 0.0, 250),
+        Hands("decisions-exact", "exact", "train", 5_000, 100, 0.05, 250),
+        Hands("decisions-claim", middle, "train", 10_000, 100, 0.05, 2_000, other),
+        Hands("decisions-100", best, "train", 100_000, 100, 0.05, 2_000),
+        Hands("decisions-1000", best, "train", 10_000, 1000, 0.05, 200),
     )
-    second = tuple(
-        TrainSettings(f"stage2-{size}", TRANSCRIPTS[size], 30_000, learning_rate=rate, **card)
-        for size, rate in (("64x2", 1e-3), ("128x4", 6e-4), ("256x6", 4e-4))
+    second = tuple(second_stage(size, size, 30_000, "decisions-100") for size in ("128x4", "256x6", "64x2"))
+    curve = (
+        second_stage("128x4", "128x4-1k", 4_000, "decisions-100", every=1000, rows=1_000),
+        second_stage("128x4", "128x4-10k", 15_000, "decisions-100", rows=10_000),
     )
-    curves = tuple(
-        replace(second[1], name=f"stage2-128x4-{games // 1000}k", rows=games, steps=steps,
-                data=("decisions-100", "decisions-valid"))
-        for games, steps in ((1_000, 4_000), (10_000, 15_000), (100_000, 30_000))
-    )  # fmt: skip
-    logits = replace(
-        second[1], name="stage2-logits-128x4", data=("decisions-100", "decisions-valid"),
-        network=TRANSCRIPTS["128x4"].model_copy(update={"answers": "logits"}),
-    )  # fmt: skip
-    best2 = second[-1].name
-    duels = (
-        "heuristic/random", "exact:10/random", "exact:10/heuristic", "exact:100/heuristic", f"{best2}/random",
-        f"{best2}/heuristic", f"exact:10/{best2}", f"exact:100/{best2}", "exact:100/exact:10",
-        "exact:100:make/exact:100", f"{best2}:make/{best2}",
-    )  # fmt: skip
-    stages = (*first, policy), (*second, *curves, logits)
-    return Preset("as planned, for a card", positions, stages[0], decisions, stages[1], (1200, 1000), duels, 1000)
+    labels = (
+        second_stage("128x4", "exact-128x4", 15_000, "decisions-exact"),
+        second_stage("128x4", "1000-128x4", 15_000, "decisions-1000"),
+        second_stage("128x4", "claim-q-128x4", 15_000, "decisions-claim"),
+        second_stage("128x4", "claim-logits-128x4", 15_000, "decisions-claim", "logits"),
+    )
+    changes: dict[str, dict[str, Any]] = {
+        "rate-3e-4": {"learning_rate": 3e-4}, "rate-12e-4": {"learning_rate": 1.2e-3},
+        "advantage-0": {"advantage": 0.0}, "advantage-16": {"advantage": 16.0},
+        "decay-0.1": {"weight_decay": 0.1}, "seed-1": {"seed": 1},
+    }  # fmt: skip
+    sweep = tuple(
+        second_stage("128x4", f"sweep-{name}", 15_000, "decisions-100", rows=10_000, **change)
+        for name, change in changes.items()
+    )
+    duels = (*PLAIN_DUELS, "exact:100/exact:10", "exact:100:make/exact:100", *network_duels(best, second[1].name))
+    stages = (*second, *curve, *labels, *sweep)
+    return Preset("as planned, for a card", positions, first, decisions, stages, (1200, 1000), duels, 1000)
 
 
-PRESETS = {"quick": quick, "full": full}
+PLAIN_DUELS = ("heuristic/random", "exact:10/random", "exact:10/heuristic")
+"""matches that need no network"""
+
+
+def network_duels(judge: str, player: str) -> tuple[str, ...]:
+    """Return the matches of a Stage 1, as the oracle of E[Q], and of a Stage 2."""
+    return (
+        f"{player}/random", f"{player}/heuristic", f"{judge}:10/heuristic", f"{judge}:100/heuristic",
+        f"{judge}:100/{judge}:10", f"{judge}:100/{player}", f"exact:10/{judge}:10", f"exact:10/{player}",
+        f"{judge}:100:make/{judge}:100", f"{player}:make/{player}",
+    )  # fmt: skip
+
+
+PRESETS = {"quick": quick, "card": card, "full": full}
 
 
 def preset_of(name: str) -> Preset:

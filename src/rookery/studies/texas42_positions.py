@@ -10,8 +10,9 @@ Shard number k is a pure function of the settings and k: whoever is killed goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,9 @@ from rookery.games.options import one_of, whole_number
 from rookery.games.rng import random_bits
 from rookery.games.texas42_tiles import DECLARATIONS, SEATS, TILES
 from rookery.learn.locks import Lock
+from rookery.learn.spread import Spreader, in_turn
 from rookery.search.solve.texas42 import ILLEGAL, Solver
-from rookery.search.texas42_batch import called, dealt, play_each, play_random_each
+from rookery.search.texas42_batch import called, dealt, legal_slots, play_each, play_random_each
 from rookery.search.texas42_reachable import kept_of_words, reachable
 from rookery.search.texas42_replay import kept_of, positions
 from rookery.search.worlds import sample_worlds
@@ -61,27 +63,45 @@ class PositionSettings:
         whole_number("per_shard", self.per_shard, 1, 1 << 20)
 
 
+class PositionMaker:
+    """Makes shards by their numbers."""
+
+    def __init__(self, settings: PositionSettings, deals: int, threads: int = 1):
+        self.settings, self.deals, self.threads = settings, deals, threads
+
+    def __call__(self, number: int) -> Rows:
+        """Make the rows of a shard."""
+        first = number * self.settings.per_shard
+        numbers = np.arange(first, min(self.deals, first + self.settings.per_shard))
+        return make_shard(self.settings, numbers, self.threads)
+
+
 def make_positions(
     folder: Path, deals: int, settings: PositionSettings, threads: int = 1,
-    say: Say = lambda done, total, note: None, ended: Callable[[], bool] = lambda: False,
+    say: Say = lambda done, total, note: None, ended: Callable[[], bool] = lambda: False, spread: Spreader = in_turn,
 ) -> bool:  # fmt: skip
-    """Make the shards of so many deals that are not there; tell whether all are there. `ended` is asked after each."""
+    """Make the shards of so many deals that are not there; tell whether all are there.
+
+    `ended` is asked after each; `spread` has them made.
+    """
     whole_number("deals", deals, 1, MOST_DEALS)
     data, shards = DataSet(folder), -(-deals // settings.per_shard)
     folder.mkdir(parents=True, exist_ok=True)
     lock = Lock(folder / ".lock", "filled")
     lock.take()
-    try:
-        data.begin("positions", shards, asdict(settings))
+
+    def missing() -> Iterator[int]:
         for number in range(shards):
             say(number, shards, "")
-            if data.has(number):
-                continue
-            first = number * settings.per_shard
-            numbers = np.arange(first, min(deals, first + settings.per_shard))
-            rows = make_shard(settings, numbers, threads)
-            write_shard(data.shard(number), "positions", rows, {"deals": len(numbers)})
-            if ended() and number + 1 < shards:
+            if not data.has(number):
+                yield number
+
+    try:
+        data.begin("positions", shards, asdict(settings))
+        for number, rows in spread(partial(PositionMaker, settings, deals, threads), missing()):
+            count = min(deals - number * settings.per_shard, settings.per_shard)
+            write_shard(data.shard(number), "positions", rows, {"deals": count})
+            if ended() and not all(data.has(each) for each in range(shards)):
                 return False
         say(shards, shards, "")
         return True
@@ -122,10 +142,13 @@ def played_rows(
     """Make positions of played hands, all hands ply by ply together."""
     states, found = opened(seeds, rng), []
     for _ in range(TILES):
-        q = solver.q(states).q
-        legal = q != ILLEGAL
+        legal = legal_slots(states)
+        free = legal.sum(1) > 1
         asked = rng.random(len(states)) < settings.resample
-        kept = (legal.sum(1) > 1) | (rng.random(len(states)) < settings.forced)
+        kept = free | (rng.random(len(states)) < settings.forced)
+        solved = free | (kept & ~asked)  # a forced tile is played whatever it is worth
+        q = np.where(legal, 0, ILLEGAL).astype(np.int8)
+        q[solved] = solver.q(states[solved]).q
         found.append({"seed": seeds[kept & ~asked], **kept_of(states[kept & ~asked]), "q": q[kept & ~asked]})
         worlds = sample_worlds(states[kept & asked], 1, rng.integers(1 << 62, size=int((kept & asked).sum())), threads)
         found.append({"seed": seeds[kept & asked], **kept_of(worlds), "q": solver.q(worlds).q})

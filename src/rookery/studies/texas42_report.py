@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ from rookery.studies.intervals import Estimate, shown
 from rookery.studies.markdown import table
 from rookery.studies.texas42_checks import all_checks
 from rookery.studies.texas42_evaluate import complete_runs
+from rookery.studies.texas42_figures import draw_all
 from rookery.studies.texas42_files import data_sets, read_facts
+from rookery.studies.texas42_measured import read_measured
+from rookery.studies.texas42_verdicts import all_verdicts
 from rookery.writing import write_whole
 
-REPORT, PAGE, MEASURED = "report.md", "report.html", "evaluate.json"
+REPORT, PAGE = "report.md", "report.html"
 TITLE = "The Texas 42 study: from an exact solver to a player that sees only its own hand"
 
 
@@ -121,6 +125,28 @@ def evaluation_section(found: dict[str, Any]) -> Iterator[str]:
     ]
     head = ("who chooses", "regret, points", "agreement, %", "of the ceiling")
     yield from table((*head, *(f"regret in trick {trick}" for trick in range(1, 8))), rows)
+    yield "Agreement by trick, in %; the ceiling is that of the reference:"
+    yield ""
+    rows = [
+        (name, *(f"{100 * trick['agreement']['mean']:.1f}" if trick else "-" for trick in each["by_trick"]))
+        for name, each in found["players"].items()
+    ]
+    ceiling = next(iter(found["players"].values()))["by_trick"]
+    rows.append(("**ceiling**", *(f"{100 * trick['ceiling']:.1f}" if trick else "-" for trick in ceiling)))
+    yield from table(("who chooses", *(f"trick {trick}" for trick in range(1, 8))), rows)
+    yield from pair_lines(found.get("pairs", []))
+
+
+def pair_lines(pairs: list[dict[str, Any]]) -> Iterator[str]:
+    """Show what choosers by logits lose against their peers by Q."""
+    if not pairs:
+        return
+    yield "Choosers by logits against peers by Q, that agree with them in size, steps and data, decision by decision:"
+    yield ""
+    rows = [
+        (each["first"], each["second"], number(each["behind"]), number(each["same"], 1, 0.01)) for each in pairs
+    ]  # fmt: skip
+    yield from table(("by logits", "by Q", "loses, points", "same choice, %"), rows)
 
 
 def claim_section(found: dict[str, Any]) -> Iterator[str]:
@@ -174,11 +200,25 @@ def checks_section(study: Path) -> Iterator[str]:
     yield from table(("check", "holds", "found"), rows)
 
 
-def lines_of(study: Path) -> Iterator[str]:
+def verdict_section(study: Path, measured: dict[str, Any]) -> Iterator[str]:
+    """Show what was to be shown, and whether it is."""
+    yield "## What was to be shown"
+    yield ""
+    rows = [(each.claim, f"**{each.verdict}**", each.found) for each in all_verdicts(study, measured)]
+    yield from table(("claim", "verdict", "found"), rows)
+
+
+def picture(name: str, figures: set[str]) -> Iterator[str]:
+    """Show a figure, if it was drawn."""
+    if name in figures:
+        yield f"![{name.partition('.')[0]}]({name})"
+        yield ""
+
+
+def lines_of(study: Path, measured: dict[str, Any], figures: set[str]) -> Iterator[str]:
     """Write the whole report."""
     yield f"# {TITLE}"
     yield ""
-    measured = read_measured(study)
     lines, complete = last_lines(study), complete_runs(study)
     lacking = [f"run {name} is not complete" for name in lines if name not in complete]
     lacking += [] if measured else ["nothing is measured by exact values: `rookery study texas42 evaluate` does that"]
@@ -189,11 +229,19 @@ def lines_of(study: Path) -> Iterator[str]:
         yield ""
     yield "Intervals are for 95 %. Labels and answers are from the mover's side, in points."
     yield ""
-    for stage in (1, 2):
+    yield from verdict_section(study, measured)
+    for stage, name in ((1, "gaps.png"), (2, "learning.png")):
         yield from stage_section(study, stage, lines)
-    for key, section in (("trial", evaluation_section), ("claim", claim_section), ("duels", duel_section)):
+        yield from picture(name, figures)
+    sections = (
+        ("trial", evaluation_section, ("tricks.png", "games.png")), ("claim", claim_section, ()),
+        ("duels", duel_section, ("matches.png",)),
+    )  # fmt: skip
+    for key, section, names in sections:
         if measured.get(key):
             yield from section(measured[key])
+            for name in names:
+                yield from picture(name, figures)
     yield from checks_section(study)
     yield from data_section(study)
     yield "## Networks"
@@ -202,18 +250,11 @@ def lines_of(study: Path) -> Iterator[str]:
     yield from table(("run", "file", "configuration"), [(name, path, f"`{config!r}`") for name, path, config in sizes])
 
 
-def read_measured(study: Path) -> dict[str, Any]:
-    """Read what was measured; empty if nothing was."""
-    try:
-        found: dict[str, Any] = json.loads((study / MEASURED).read_bytes())
-    except FileNotFoundError:
-        return {}
-    return found
-
-
 def write_report(study: Path) -> Path:
-    """Write the report and the page; return where it is."""
-    text = "\n".join(lines_of(study)) + "\n"
+    """Write the report, its figures and its page; return where it is. Without Matplotlib there are no figures."""
+    measured = read_measured(study)
+    figures = draw_all(study, measured) if find_spec("matplotlib") else set[str]()
+    text = "\n".join(lines_of(study, measured, figures)) + "\n"
     write_whole(study / REPORT, text.encode())
     write_whole(study / PAGE, page(TITLE, text, study).encode())
     return study / REPORT

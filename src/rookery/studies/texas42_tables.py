@@ -78,13 +78,16 @@ def position_columns(rows: Rows, threads: int = 1) -> Columns:
 
 
 def decision_columns(rows: Rows, threads: int = 1) -> Columns:
-    """Make the columns of decisions, 28 for each hand."""
+    """Make the columns of the decisions of hands that have a choice; the others have no labels."""
     states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
-    labels = {name: rows[name].reshape(len(states), -1) for name in ("mean", "logits")}
+    legal = legal_slots(states)
+    free = legal.sum(1) > 1
+    states = states[free]
+    labels = {name: rows[name].reshape(len(free), -1)[free] for name in ("mean", "logits")}
     # PyTorch has few operations on uint16; these take the room of int32 instead
-    labels |= {name: rows[name].reshape(len(states), -1).astype(np.int32) for name in ("spread", "make")}
+    labels |= {name: rows[name].reshape(len(free), -1)[free].astype(np.int32) for name in ("spread", "make")}
     return {
-        "tokens": contract_tokens(states, threads), "legal": legal_slots(states),
+        "tokens": contract_tokens(states, threads), "legal": legal[free],
         "trick": (states["plays"] >> 2).astype(np.int8), **labels,
     }  # fmt: skip
 

@@ -41,6 +41,8 @@ WARMING = 2
 """steps before capturing, whose effect is undone"""
 SHOWN = ("loss", "gap")
 VALID_ROWS = 4096
+LEADER = 11
+"""the feature of Stage 1's tokens that tells where the leader sits, 0 for the mover itself"""
 
 Stage = Hands | Transcript
 
@@ -258,7 +260,8 @@ def measured(network: Stage, table: Table, precision: str = "fp32") -> dict[str,
             if isinstance(network, Hands):
                 assert isinstance(batch, Positions)
                 figures = stage1_figures(wide(network.judge(batch.tokens)), batch, answers)
-                tally.add(figures, batch.legal, batch.trick)
+                leads = (batch.trick == 0) & (batch.tokens[:, 0, LEADER] == 0)
+                tally.add(figures, batch.legal, batch.trick, leads)
             else:
                 assert isinstance(batch, Decisions)
                 said = Expectation(*(part.float() for part in network.expect(batch.tokens)))

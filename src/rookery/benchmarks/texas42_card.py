@@ -1,0 +1,108 @@
+"""How fast the networks of Texas 42 label hands and learn, on a device, by the clock on the wall.
+
+Weights are drawn at random, and so are the positions that are learned from: neither changes the work. Compiling, and
+the first hands and steps, are done before the clock runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from rookery.arena.texas42_networks import HandsOracle
+from rookery.benchmarks.texas42 import Row
+from rookery.benchmarks.texas42_play import rate_row
+from rookery.games.texas42_tiles import DECLARATIONS, HAND, SEATS, TILES
+from rookery.nets.configs import HANDS
+from rookery.nets.residual import build
+from rookery.nets.texas42 import Hands
+from rookery.search.texas42_batch import (
+    all_tokens,
+    called,
+    contract_tokens,
+    dealt,
+    legal_slots,
+    play_random_each,
+)
+from rookery.studies.texas42_decisions import DecisionSettings, NetworkLabeller, make_shard
+from rookery.studies.texas42_plan import TrainSettings, first_stage, second_stage
+from rookery.studies.texas42_runs import stage_of
+from rookery.studies.texas42_tables import Table
+from rookery.studies.texas42_training import Trainer
+
+LABELLED = (("817k", False), ("3.3M", False), ("3.3M", True))
+"""sizes of Stage 1 that label, and whether PyTorch's compiler writes their kernels, which is for cards only"""
+LEARNING = (("817k", 1), ("3.3M", 1), ("128x4", 2), ("256x6", 2))
+"""sizes that learn, and their stages"""
+WORLDS, FLOOR = 50, 200.0
+
+
+def bench_card(
+    device: str, games: int, threads: int, rounds: int = 3, tick: Callable[[str], None] = lambda name: None
+) -> Iterator[Row]:
+    """Measure labelling of so many hands at a time, then learning."""
+    for size, compiled in LABELLED:
+        if compiled and device != "cuda":
+            continue
+        name = f"hands by E[Q] of {size}, {WORLDS} worlds{', compiled' if compiled else ''}"
+        floor = FLOOR if size == "3.3M" else None
+        yield rate_row(name, "hands/s", label_rates(size, compiled, device, games, threads, rounds), floor)
+        tick(name)
+    for size, stage in LEARNING:
+        name = f"steps of Stage {stage}, {size}"
+        yield rate_row(name, "steps/s", step_rates(size, stage, device, 32 * games, rounds), None)
+        tick(name)
+
+
+def label_rates(size: str, compiled: bool, device: str, games: int, threads: int, rounds: int) -> list[float]:
+    """Return hands a second that a Stage 1 labels and plays, of every round."""
+    network = build(HANDS[size], 1)
+    assert isinstance(network, Hands)
+    labeller = NetworkLabeller(HandsOracle(network, device, compiled=compiled), threads=threads)
+    settings, rates = DecisionSettings(worlds=WORLDS), []
+    for turn in range(rounds + 1):
+        begun = time.perf_counter()
+        make_shard(settings, np.arange(turn * games, (turn + 1) * games), labeller)
+        rates.append(games / (time.perf_counter() - begun))
+    return rates[1:]
+
+
+def step_rates(size: str, stage: int, device: str, rows: int, rounds: int) -> list[float]:
+    """Return steps a second of the runs that the study plans, of every round."""
+    settings = planned(size, stage, device)
+    trainer = Trainer(stage_of(build(settings.network, 1)), settings, random_table(stage, rows, device))
+    steps, rates = 256 if device == "cuda" else 2, []
+    for _ in range(rounds + 1):
+        begun = time.perf_counter()
+        trainer.train(steps)
+        if device == "cuda":
+            torch.cuda.synchronize()
+        rates.append(steps / (time.perf_counter() - begun))
+    trainer.close()
+    return rates[1:]
+
+
+def planned(size: str, stage: int, device: str) -> TrainSettings:
+    """Return the settings of a run of the study, with a small batch where there is no card."""
+    run = first_stage(size, "q", 10_000) if stage == 1 else second_stage(size, size, 10_000, "decisions-100")
+    return run if device == "cuda" else replace(run, batch=32, precision="fp32")
+
+
+def random_table(stage: int, rows: int, device: str) -> Table:
+    """Make a table of positions of random play, with labels that are zero."""
+    states, rng = dealt(np.arange(rows)), np.random.default_rng(0)
+    called(
+        states, rng.integers(len(DECLARATIONS), size=rows), rng.integers(SEATS, size=rows), np.full(rows, 30, np.int8)
+    )
+    play_random_each(states, 0, np.arange(rows), rng.integers(TILES, size=rows))
+    columns = {"legal": legal_slots(states), "trick": (states["plays"] >> 2).astype(np.int8)}
+    empty = np.zeros((rows, HAND), np.int8)
+    if stage == 1:
+        return Table(columns | {"tokens": all_tokens(states), "q": empty}, 1, device)
+    labels = {"mean": np.int16, "spread": np.int32, "make": np.int32, "logits": np.float16}
+    zeros = {name: empty.astype(kind) for name, kind in labels.items()}
+    return Table(columns | {"tokens": contract_tokens(states), **zeros}, 2, device)

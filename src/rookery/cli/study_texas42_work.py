@@ -1,0 +1,352 @@
+"""What the commands of the Texas 42 study do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from rookery.cli.shared import chosen_device, deadline
+from rookery.cli.study import INTERRUPTED, listed, told
+from rookery.errors import BadInput
+
+if TYPE_CHECKING:
+    from rookery.learn.spread import Spreader
+    from rookery.studies.texas42_pieces import Piece
+    from rookery.studies.texas42_plan import Hands, Positions, Preset, TrainSettings
+    from rookery.studies.texas42_tables import Tables
+
+
+@dataclass
+class Whole:
+    """The whole study, piece by piece."""
+
+    folder: Path
+    plan: Preset
+    device: str
+    threads: int
+    until: float
+    """when to stop, on the clock of `time.monotonic`"""
+    compiled: bool = False
+    begun: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self.loaded = Loaded(self.folder, self.device, self.threads)
+
+    def do(self, piece: Piece) -> None:
+        """Do a piece; when time is up, the command ends. The first piece is always begun, and the report written."""
+        from rookery.studies.texas42_pieces import CHOICES, CLAIM, REPORT
+        from rookery.studies.texas42_plan import Hands, Positions, TrainSettings
+        from rookery.studies.texas42_trial import TRIAL
+
+        if self.begun and piece.name != REPORT and time.monotonic() >= self.until:
+            stopped(piece.name)
+        self.begun = True
+        if isinstance(piece.what, TrainSettings):
+            train_run(self.folder, piece.what, self.loaded, self.until)
+        elif isinstance(piece.what, Positions):
+            self.fill_positions(piece.what)
+        elif isinstance(piece.what, Hands):
+            self.fill_hands(piece.what)
+        elif piece.name == TRIAL:
+            make_the_trial(self.folder, *self.plan.trial, piece.needs, self.threads, 0, self.until)
+        elif piece.name == CHOICES:
+            judge_choices(self.folder, self.device, self.threads)
+        elif piece.name == CLAIM:
+            compare_labels(self.folder)
+        elif piece.name == REPORT:
+            write_the_report(self.folder)
+        else:
+            play_match(self.folder, piece.name, self.plan.deals, self.device, self.threads)
+
+    def fill_positions(self, wanted: Positions) -> None:
+        """Make a set of positions."""
+        settings: dict[str, Any] = {"source": wanted.source, "per_deal": wanted.per_deal, "per_shard": wanted.per_shard}
+        fill_positions(self.folder, wanted.name, wanted.deals, wanted.part, 0, self.threads, self.until, **settings)
+
+    def fill_hands(self, wanted: Hands) -> None:
+        """Make a set of decisions."""
+        settings: dict[str, Any] = {"explore": wanted.explore, "per_shard": wanted.per_shard, "worlds": wanted.worlds}
+        files = [
+            name if name in ("", "exact") else network_of_run(self.folder, name)
+            for name in (wanted.oracle, wanted.second)
+        ]
+        fill_decisions(
+            self.folder, wanted.name, wanted.games, wanted.part, 0, files, self.device, self.threads, self.until,
+            self.compiled, **settings,
+        )  # fmt: skip
+
+
+def show_plan(folder: Path, plan: Preset, stages: tuple[str, ...] = ()) -> None:
+    """Print all pieces as a table, and which of them come next."""
+    from rookery.studies.texas42_pieces import REPORT, is_done, pieces_of, to_do
+
+    following = {piece.name for piece in to_do(folder, plan, stages)}
+    for piece in pieces_of(plan):
+        done = piece.name != REPORT and is_done(folder, plan, piece)
+        state = "done" if done else "to do" if piece.name in following else "-"
+        typer.echo(f"{piece.stage:10} {piece.name:44} {piece.amount:34} {state}")
+
+
+def write_the_report(folder: Path) -> None:
+    """Write the report, and say where it is."""
+    from rookery.studies.texas42_report import write_report
+    from rookery.terminal import out
+
+    out.print(f"{write_report(folder)}", markup=False, soft_wrap=True)
+
+
+def all_threads(threads: int | None) -> int:
+    """Return how many threads to use."""
+    from rookery.benchmarks.machine import cores
+
+    return threads or cores()
+
+
+@contextmanager
+def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show a progress bar while something is made; an interrupt ends the command."""
+    from rookery.terminal import err, progress_bar
+
+    try:
+        with progress_bar() as bar:
+            task = bar.add_task(what, total=None, note="")
+
+            def say(done: int, total: int, note: str) -> None:
+                bar.update(task, completed=done, total=total, note=note)
+
+            yield say
+    except KeyboardInterrupt:
+        err.print(f"interrupted in {what}; the same command goes on", markup=False)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def stopped(what: str) -> None:
+    """Say that time is up, and end the command."""
+    told(f"stopped in {what}; the same command goes on")
+    raise typer.Exit
+
+
+@contextmanager
+def paced(place: Path, what: str) -> Iterator[None]:
+    """Say how many rows were added to a set of data, and how fast, all that goes with it counted in."""
+    from rookery.studies.texas42_files import DataSet, read_facts
+
+    def rows() -> int:
+        data = DataSet(place)
+        return sum(int(read_facts(data.shard(number).with_suffix(".json"))["rows"]) for number in data.numbers())
+
+    before, begun = rows(), time.monotonic()
+    yield
+    seconds, made = time.monotonic() - begun, rows() - before
+    if made:
+        told(f"{place.name}: {made:,} {what} in {seconds:,.0f} s, {made / max(seconds, 1e-9):,.1f} a second")
+
+
+def fill_positions(
+    folder: Path, name: str, deals: int, part: str, seed: int, threads: int | None, until: float,
+    spread: Spreader | None = None, **settings: Any,
+) -> None:  # fmt: skip
+    """Make a set of positions, as far as it is not there; `spread` has it made elsewhere."""
+    from rookery.learn.spread import in_turn
+    from rookery.studies.texas42_positions import PositionSettings, make_positions
+
+    wanted, place = PositionSettings(part=part, seed=seed, **settings), folder / "data" / name
+    with bar_for(name) as say, paced(place, "positions"):
+        count = 1 if spread else all_threads(threads)
+        done = make_positions(place, deals, wanted, count, say, lambda: time.monotonic() >= until, spread or in_turn)
+    if not done:
+        stopped(name)
+    told(f"{name}: {deals:,} deals in {place}")
+
+
+def fill_decisions(
+    folder: Path, name: str, games: int, part: str, seed: int, files: list[str], device: str, threads: int | None,
+    until: float, compiled: bool = False, spread: Spreader | None = None, **settings: Any,
+) -> None:  # fmt: skip
+    """Make a set of decisions, as far as it is not there; `files` are the oracle and the second network, if any.
+
+    `spread` has it made elsewhere.
+    """
+    from rookery.studies.texas42_decisions import DecisionSettings, Elsewhere, Packed, labeller_of, make_decisions
+    from rookery.studies.texas42_files import digest
+    from rookery.studies.texas42_measured import keep_part
+
+    marks = [text if text in ("", "exact") else digest(file_of(text).read_bytes())[:16] for text in files]
+    wanted = DecisionSettings(part=part, seed=seed, oracle=marks[0], second=marks[1], **settings)
+    place = folder / "data" / name
+    with bar_for(name) as say, paced(place, "hands"):
+        labeller = labeller_of(files, device, all_threads(threads), compiled)
+        elsewhere = Elsewhere(spread, Packed(files, compiled)) if spread else None
+        done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until, elsewhere)
+    if not done:
+        stopped(name)
+    keep_part(folder, "data", {name: {"games": games, "settings": asdict(wanted)}})
+    told(f"{name}: {games:,} games in {place}")
+
+
+def file_of(text: str) -> Path:
+    """Return the file of a network that a text names; refuse one that is not there."""
+    from rookery.arena.networks import network_file
+
+    path = network_file(text)
+    if not path.is_file():
+        raise BadInput(f"the network {text!r} is not there; an oracle is `exact` or a file of a Stage 1")
+    return path
+
+
+def network_of_run(folder: Path, name: str) -> str:
+    """Return the file of a run's network."""
+    return str(folder / "runs" / name / "network.safetensors")
+
+
+def train_one(
+    folder: Path, stage: int, name: str, size: str, answers: str, data: str | None, device: str, threads: int | None,
+    seconds: float | None, precision: str | None, **settings: Any,
+) -> None:  # fmt: skip
+    """Train the run that a command describes."""
+    from rookery.studies.texas42_plan import TrainSettings, sized
+
+    place = chosen_device(device)
+    usual = "bf16" if place == "cuda" else "fp32"
+    sets = tuple(listed(data))
+    run = TrainSettings(name, sized(stage, size, answers), precision=precision or usual, data=sets, **settings)
+    train_all(folder, (run,), place, threads, deadline(seconds))
+
+
+def train_all(
+    folder: Path, runs: tuple[TrainSettings, ...], device: str, threads: int | None, until: float
+) -> None:  # fmt: skip
+    """Train runs, those that are complete left alone."""
+    tables = Loaded(folder, device, all_threads(threads))
+    for settings in runs:
+        train_run(folder, settings, tables, until)
+
+
+class Loaded:
+    """The data of the last run, which serve the next if it learns from the same."""
+
+    def __init__(self, folder: Path, device: str, threads: int):
+        self.folder, self.device, self.threads = folder, device, threads
+        self.key: Any = None
+        self.tables: Any = None
+
+    def for_run(self, settings: TrainSettings) -> Tables:
+        """Return the data of a run."""
+        from rookery.studies.texas42_tables import load_tables
+
+        key = (settings.kind, settings.data, settings.rows, settings.valid_rows)
+        if key != self.key:
+            self.key = self.tables = None  # before there are new ones: a card has no room for both
+            kind, names, rows, valid_rows = key
+            self.tables = load_tables(self.folder, kind, names, self.device, rows, valid_rows, self.threads)
+            self.key = key
+        return self.tables  # type: ignore[no-any-return]
+
+
+def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: float) -> None:
+    """Train a run, unless it is complete."""
+    from rookery.studies.texas42_runs import Run
+
+    run = Run(folder, settings)
+    if not run.complete:
+        with bar_for(settings.name) as say:
+            say(0, settings.steps, "reading data")
+            done = run.train(loaded.for_run(settings), None, say, until)
+        if not done:
+            stopped(settings.name)
+    told(summary(run))
+
+
+def make_the_trial(
+    folder: Path, decisions: int, worlds: int, data: tuple[str, ...], threads: int, seed: int, until: float
+) -> None:
+    """Draw decisions and solve their worlds, as far as that is not done."""
+    from rookery.studies.texas42_trial import TRIAL, drawn_decisions, make_trial
+
+    drawn = drawn_decisions(folder, data, decisions, seed)
+    with bar_for(TRIAL) as say:
+        ended = lambda: time.monotonic() >= until  # noqa: E731
+        trial = make_trial(drawn, worlds, seed, threads, say, folder / TRIAL, ended, decisions)
+    if trial is None:
+        stopped(TRIAL)
+    told(f"{folder / TRIAL}: {len(drawn['plays']):,} decisions in 2 x {worlds:,} worlds each")
+
+
+def judge_choices(folder: Path, device: str, threads: int) -> None:
+    """Judge everybody there is by the trial."""
+    from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, paired, peers
+    from rookery.studies.texas42_measured import keep
+    from rookery.studies.texas42_pieces import network_marks
+    from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
+
+    there = read_trial(folder / TRIAL)
+    if there is None:
+        raise BadInput(f"{folder / TRIAL} is not there; `rookery study texas42 evaluate` makes it")
+    drawn, _, (asked, worlds, seed) = there
+    trial = make_trial(drawn, worlds, seed, threads, file=folder / TRIAL, asked=asked)
+    assert trial is not None
+    with bar_for("choices") as say:
+        choices = all_choices(folder, trial, device=device, threads=threads, say=say)
+    players = evaluate_trial(trial, choices)
+    pairs = [
+        {"first": first, "second": second, **paired(trial, choices[first], choices[second])}
+        for first, second in peers(folder, worlds)
+    ]
+    found = {"decisions": len(trial.states), "worlds": worlds, "networks": network_marks(folder), "players": players}
+    found["pairs"] = pairs
+    keep(folder, {"trial": found})
+    told(f"choices of {len(players)} players are judged")
+
+
+def compare_labels(folder: Path) -> None:
+    """Compare choices by mean logits with those by mean Q, in every set that has both."""
+    from rookery.studies.texas42_evaluate import logits_against_q
+    from rookery.studies.texas42_files import data_sets
+    from rookery.studies.texas42_measured import keep_part
+
+    compared = {each.folder.name: logits_against_q(next(each.read())) for each in data_sets(folder, "decisions")}
+    found = {name: facts for name, facts in compared.items() if facts}
+    keep_part(folder, "claim", found)
+    told(f"choices by logits are compared in {', '.join(found) or 'no set'}")
+
+
+def play_match(folder: Path, duel: str, deals: int, device: str, threads: int, seed: int = 0) -> None:
+    """Let two players meet, unless they have."""
+    from rookery.studies.texas42_duels import play_duel, player_of
+    from rookery.studies.texas42_measured import keep_match, read_measured
+    from rookery.studies.texas42_pieces import match_of, network_marks
+
+    names, marks = duel.split("/"), network_marks(folder)
+    if len(names) != 2:
+        raise BadInput(f"--duels {duel!r}: a match is written A/B, like heuristic/random")
+    there = match_of(read_measured(folder), duel, deals, marks)
+    if there is not None and there.get("seed") == seed:
+        told(f"{duel}: played already")
+        return
+    first, second = (player_of(name, folder, device, threads) for name in names)
+    with bar_for(duel):
+        facts = play_duel(first, second, deals, seed).facts()
+    runs = [name.partition(":")[0] for name in names]
+    used = {name: marks[name] for name in runs if name in marks}
+    keep_match(folder, {"first": names[0], "second": names[1], "seed": seed, "networks": used, **facts})
+    told(f"{duel}: {facts['points_a_hand']['mean']:+.2f} points a hand over {deals:,} deals")
+
+
+def summary(run: Any) -> str:
+    """Say in a line how a complete run ended."""
+    lines = run.progress.tail(1)
+    if not lines:
+        return f"{run.settings.name} is complete"
+    last = lines[-1]
+    speed = last["step"] / max(last["seconds"], 1e-9)
+    found = "; ".join(
+        f"{name}: gap {figures['unforced']['gap']:.3f} of unforced, {figures['all']['gap']:.3f} of all"
+        for name, figures in last["valid"].items()
+    )
+    return f"{run.settings.name} is complete: {last['step']:,} steps, {speed:,.1f} steps/s; {found}"

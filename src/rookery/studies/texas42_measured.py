@@ -1,0 +1,71 @@
+"""What was measured in the Texas 42 study, in evaluate.json.
+
+trial   who chooses how well (`texas42_evaluate`), with the checksums of the networks that were judged; its
+        `pairs` tell what choosers by logits lose against their peers by Q, decision by decision
+claim   choices by mean logits against those by mean Q, by the name of the set
+duels   matches, each with the checksums of the networks that played
+data    sets of hands that were made, by name: how many games, and their settings; the sets themselves may be elsewhere
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rookery.errors import BadInput
+from rookery.learn.locks import Lock
+from rookery.studies.texas42_files import write_json
+
+MEASURED = "evaluate.json"
+
+
+def read_measured(study: Path) -> dict[str, Any]:
+    """Read what was measured; empty if nothing was."""
+    try:
+        found = json.loads((study / MEASURED).read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise BadInput(f"{study / MEASURED} is damaged: {error}; remove it to measure anew") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{study / MEASURED} holds no measurements; remove it to measure anew")
+    return found
+
+
+def keep(study: Path, found: dict[str, Any]) -> None:
+    """Put what was measured beside what was measured before."""
+    change(study, lambda before: before | found)
+
+
+def keep_part(study: Path, key: str, parts: dict[str, Any]) -> None:
+    """Add parts, by name, to what was measured under a key."""
+    change(study, lambda before: before | {key: before.get(key, {}) | parts})
+
+
+def keep_match(study: Path, match: dict[str, Any]) -> None:
+    """Put a match in the place of an earlier one of the same players, or behind all others."""
+
+    def with_match(before: dict[str, Any]) -> dict[str, Any]:
+        matches = before.get("duels", [])
+        place = next((i for i, each in enumerate(matches) if players(each) == players(match)), len(matches))
+        return before | {"duels": [*matches[:place], match, *matches[place + 1 :]]}
+
+    change(study, with_match)
+
+
+def players(match: dict[str, Any]) -> tuple[str, str]:
+    """Return who plays a match."""
+    return match["first"], match["second"]
+
+
+def change(study: Path, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Write the file anew; several processes may measure at once."""
+    study.mkdir(parents=True, exist_ok=True)
+    lock = Lock(study / ".measured.lock", "measured")
+    lock.take()
+    try:
+        write_json(study / MEASURED, changed(read_measured(study)))
+    finally:
+        lock.give_back()

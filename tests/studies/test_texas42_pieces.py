@@ -1,0 +1,91 @@
+"""The pieces of the Texas 42 study: their order, what is done, and what comes next."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rookery.errors import BadInput
+from rookery.studies.texas42_files import DataSet, write_shard
+from rookery.studies.texas42_measured import keep, keep_match, read_measured
+from rookery.studies.texas42_pieces import CHOICES, CLAIM, REPORT, STAGES, is_done, pieces_of, to_do
+from rookery.studies.texas42_plan import PRESETS, Hands, Positions
+from rookery.studies.texas42_trial import TRIAL
+from studies.texas42_samples import late_rows
+
+
+def names(pieces):
+    return [piece.name for piece in pieces]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_piece_comes_after_what_it_needs_and_nothing_comes_twice(preset, tmp_path):
+    plan = PRESETS[preset]()
+    order = names(pieces_of(plan))
+    assert len(set(order)) == len(order)
+    for piece in pieces_of(plan):
+        assert piece.stage in STAGES
+        assert set(piece.needs) <= set(order[: order.index(piece.name)]) or piece.stage == "stage1"
+    following = to_do(tmp_path, plan)
+    assert sorted(names(following)) == sorted(order)
+    for place, piece in enumerate(following):
+        assert set(piece.needs) <= set(names(following[:place]))
+    assert following[-1].name == REPORT
+
+
+def test_a_stage_brings_along_what_it_needs_and_no_more(tmp_path):
+    plan = PRESETS["full"]()
+    wanted = names(to_do(tmp_path, plan, ("labels",)))
+    assert wanted[-3:] == ["decisions-100", "decisions-1000", CLAIM]
+    assert "stage1-3.3M" in wanted
+    assert not {"stage1-73k", "decisions-exact", "stage2-128x4", TRIAL} & set(wanted)
+    exact = to_do(tmp_path, plan, ("exact",))
+    assert {piece.stage for piece in exact} == {"exact"}
+    assert names(to_do(tmp_path, plan, ("judge",))) == ["decisions-valid", TRIAL, CHOICES]
+    with pytest.raises(BadInput, match="--only"):
+        to_do(tmp_path, plan, ("stage3",))
+
+
+def complete(folder, *runs):
+    for run in runs:
+        (folder / "runs" / run).mkdir(parents=True)
+        (folder / "runs" / run / "network.safetensors").write_bytes(run.encode())
+
+
+def test_networks_that_are_there_need_no_data(tmp_path):
+    plan = PRESETS["card"]()
+    complete(tmp_path, *(run.name for run in plan.stage1))
+    wanted = to_do(tmp_path, plan)
+    assert not [piece for piece in wanted if isinstance(piece.what, Positions)]
+    assert names(wanted)[:2] == ["decisions-valid", TRIAL]
+    complete(tmp_path, *(run.name for run in plan.stage2))
+    keep(tmp_path, {"claim": {"decisions-100": {}}})
+    wanted = to_do(tmp_path, plan)
+    assert [piece.name for piece in wanted if isinstance(piece.what, Hands)] == ["decisions-valid"]
+    assert CLAIM not in names(wanted)
+    assert "decisions-100" in names(to_do(tmp_path, plan, ("labels",)))  # asked for by name
+
+
+def test_a_set_is_done_when_its_last_file_is_there(tmp_path):
+    plan = PRESETS["quick"]()
+    piece = pieces_of(plan)[0]
+    data = DataSet(tmp_path / "data" / piece.name)
+    for number in range(2):
+        assert not is_done(tmp_path, plan, piece)
+        data.begin("positions", 2, {})
+        write_shard(data.shard(number), "positions", late_rows(np.arange(3)), {})
+    assert is_done(tmp_path, plan, piece)
+
+
+def test_a_match_is_played_again_when_a_network_is_another(tmp_path):
+    plan = PRESETS["quick"]()
+    piece = next(piece for piece in pieces_of(plan) if piece.name == "stage2-quick/random")
+    complete(tmp_path, "stage2-quick")
+    match = {"first": "stage2-quick", "second": "random", "deals": plan.deals}
+    keep_match(tmp_path, match | {"networks": {"stage2-quick": "other"}})
+    assert not is_done(tmp_path, plan, piece)
+    from rookery.studies.texas42_pieces import network_marks
+
+    keep_match(tmp_path, match | {"networks": network_marks(tmp_path)})
+    assert is_done(tmp_path, plan, piece)
+    assert len(read_measured(tmp_path)["duels"]) == 1

@@ -1,0 +1,145 @@
+"""What the Texas 42 study was to show: verdicts follow from the numbers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rookery.learn.files import LineLog
+from rookery.studies.texas42_figures import curves_of, draw_all
+from rookery.studies.texas42_verdicts import MET, MISSED, OPEN, all_verdicts, at_least, at_most, decade
+
+
+def estimate(mean, half=0.01):
+    return {"mean": mean, "low": mean - half, "high": mean + half, "count": 1000}
+
+
+def player(regret, agreement=0.9):
+    part = {"decisions": 1000, "regret": estimate(regret), "agreement": estimate(agreement), "ceiling": 0.95}
+    return part | {"by_trick": [part, part | {"regret": estimate(9.0)}, None, None, None, None, None]}
+
+
+def add_run(study, name, stage, answers="q", valid=None, **facts):
+    folder = study / "runs" / name
+    folder.mkdir(parents=True)
+    usual = {"stage": stage, "rows": 0, "train_rows": 1_720_000, "data": ["decisions-100"]}
+    network = {"answers": answers, "width": 128, "layers": 4}
+    (folder / "settings.json").write_text(json.dumps(usual | {"network": network} | facts))
+    train = {"loss": 1.0, "gap": 1.0}
+    LineLog(folder / "progress.jsonl").append({"step": 1, "seconds": 1.0, "train": train, "valid": valid or {}})
+
+
+def figures(gap, blunder, opening, count=100_000):
+    rest = {"count": count, "gap_error": 0.001}
+    group = {"gap": gap, "blunder": blunder} | rest
+    return {"all": group, "unforced": group, "opening": {"gap": opening, "blunder": 0} | rest, "by_trick": [group] * 7}
+
+
+def verdicts(study, **measured):
+    return {each.claim: each for each in all_verdicts(study, measured)}
+
+
+def found(study, words, **measured):
+    return next(each for claim, each in verdicts(study, **measured).items() if claim.startswith(words))
+
+
+@pytest.mark.parametrize(
+    ("interval", "most", "least"),
+    [((0.1, 0.2), MET, MISSED), ((0.4, 0.5), MISSED, MET), ((0.2, 0.4), OPEN, OPEN)],
+)
+def test_a_bound_is_met_or_missed_only_by_the_whole_interval(interval, most, least):
+    assert at_most(*interval, 0.3) == most
+    assert at_least(*interval, 0.3) == least
+
+
+def test_nothing_measured_leaves_everything_open(tmp_path):
+    assert {each.verdict for each in verdicts(tmp_path).values()} == {OPEN}
+
+
+def test_stage_1_is_judged_by_its_best_network_in_q_mode(tmp_path):
+    add_run(tmp_path, "small", 1, valid={"positions-uniform": figures(0.2, 0.01, 1.0)})
+    add_run(
+        tmp_path,
+        "large",
+        1,
+        valid={"positions-uniform": figures(0.04, 0.002, 1.0), "positions-valid": figures(1, 1, 0.5)},
+    )
+    add_run(tmp_path, "policy", 1, "policy", valid={"positions-uniform": figures(0.01, 0.0, 0.0)})
+    assert found(tmp_path, "Stage 1: gap on evenly")[1:] == (MET, "large: 0.040 +- 0.002, 100,000 positions")
+    assert found(tmp_path, "Stage 1: blunders").verdict == MISSED
+    assert found(tmp_path, "Stage 1: gap of opening").verdict == MISSED
+
+
+def test_a_handful_of_positions_decides_nothing(tmp_path):
+    add_run(tmp_path, "one", 1, valid={"positions-uniform": figures(0.0, 0.0, 0.0, count=99)})
+    assert found(tmp_path, "Stage 1: gap on evenly").verdict == OPEN
+
+
+def test_stage_2_is_judged_by_regret_and_by_its_share_of_the_ceiling(tmp_path):
+    add_run(tmp_path, "two", 2)
+    add_run(tmp_path, "worse", 2)
+    trial = {"players": {"two": player(0.3), "worse": player(0.8), "random": player(-5.0)}}
+    regret = found(tmp_path, "Stage 2: mean regret", trial=trial)
+    assert regret.verdict == MET
+    assert "two: 0.300" in regret.found
+    assert "most in trick 2, 9.00" in regret.found
+    share = found(tmp_path, "Stage 2: agreement", trial=trial)
+    assert (share.verdict, share.found) == (MET, "two: 94.7% (93.7% .. 95.8%)")
+    assert found(tmp_path, "Stage 2: mean regret", trial={"players": {"two": player(0.345)}}).verdict == OPEN
+
+
+def test_logits_are_judged_against_their_peers(tmp_path):
+    pairs = [{"first": "logits", "second": "plain", "behind": estimate(0.2), "same": estimate(0.8)}]
+    assert found(tmp_path, "Logits work like Q", trial={"pairs": pairs}).verdict == MISSED
+    claim = {"decisions-100": {"regret": estimate(0.01), "same_choice": estimate(0.99)}}
+    assert found(tmp_path, "Logits work like Q", claim=claim).verdict == MET
+
+
+def test_amounts_are_those_that_were_made(tmp_path):
+    for name, rows in (("two", 1_720_000), ("two-10k", 171_500), ("two-1k", 17_300)):
+        add_run(tmp_path, name, 2, train_rows=rows)
+    players = {name: player(0.3) for name in ("two", "two-10k", "two-1k")}
+    settings = {"oracle": "abc", "worlds": 100}
+    data = {
+        "a": {"games": 100_000, "settings": settings},
+        "b": {"games": 4_000, "settings": {"oracle": "exact", "worlds": 9}},
+    }
+    read = verdicts(tmp_path, data=data, trial={"players": players})
+    assert read["100,000 games at N = 100 through Stage 1"].verdict == MET
+    assert read["10,000 games at N = 1,000 through Stage 1"].verdict == OPEN
+    assert read["5,000 exact games"][1:] == (OPEN, "4,000 made")
+    assert read["Learning curve over 1k, 10k and 100k games"].verdict == MET
+    assert decade(512) == 512
+
+
+def match(first, second, deals=1000, more=0.05):
+    facts = {"points_a_hand": estimate(1.0), "made_more": estimate(more), "deals": deals}
+    return {"first": first, "second": second, **facts}
+
+
+def test_matches_must_be_of_every_kind_and_long_enough(tmp_path):
+    add_run(tmp_path, "two", 2)
+    duels = [match("heuristic", "random"), match("exact:10", "two"), match("exact:100:make", "exact:100")]
+    assert found(tmp_path, "Matches on", duels=duels).verdict == MET
+    assert found(tmp_path, "P(make) makes more", duels=duels).verdict == MET
+    short = [match("heuristic", "random", 999), *duels[1:]]
+    assert found(tmp_path, "Matches on", duels=short)[1:] == (OPEN, "lacking: random, heuristic")
+
+
+def test_learning_curves_join_networks_that_differ_in_games_alone(tmp_path):
+    runs = {
+        "large": {"stage": 2, "rows": 0, "train_rows": 1_720_000, "data": ["a"]},
+        "small": {"stage": 2, "rows": 1000, "train_rows": 17_000, "data": ["a"]},
+        "other": {"stage": 2, "rows": 1000, "train_rows": 17_000, "data": ["b"]},
+    }
+    for facts in runs.values():
+        facts["network"] = {"width": 128, "layers": 4, "answers": "q"}
+    curves = curves_of(runs, {name: player(0.3) for name in runs})
+    assert [[games for games, _ in points] for points in curves.values()] == [[1000, 100_000]]
+
+
+def test_only_figures_with_numbers_are_drawn(tmp_path):
+    (tmp_path / "tricks.png").write_bytes(b"old")
+    assert draw_all(tmp_path, {"duels": [match("heuristic", "random")]}) == {"matches.png"}
+    assert sorted(path.name for path in tmp_path.glob("*.png")) == ["matches.png"]
