@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nets.mixing import mixed_and_gradient
+from nets.mixing import mixed_and_gradient, plainly_mixed
 from rookery.nets.attention import attend
+from rookery.nets.configs import TransformerConfig
 from rookery.studies import domineering_runs
 from rookery.studies.domineering_batches import GameTable, Positions
 from rookery.studies.domineering_runs import Run, load_data
@@ -17,11 +18,13 @@ from studies.domineering_tiny import NumberOfWeights, network_of, tiny, tiny_stu
 pytestmark = pytest.mark.gpu
 
 STEPS = 12
+SMALL = TransformerConfig(rows=16, cols=16, width=32, heads=2, head_width=16, mlp=128, policy_hidden=16)
+"""for which there are kernels"""
 
 
 def trained(device: str, speed: Speed, **changes) -> Trainer:
     positions = Positions(GameTable(some_records(30, seed=6), device))
-    settings = tiny("small-aux", steps=STEPS, learning_rate=1e-3, batch=16, **changes)
+    settings = tiny("small-aux", network=SMALL, steps=STEPS, learning_rate=1e-3, batch=16, **changes)
     trainer = Trainer(network_of(settings), settings, positions, speed)
     trainer.train(STEPS - 1)  # a block of eight, and three steps that are too few for one
     return trainer
@@ -36,7 +39,7 @@ def test_a_graph_makes_the_steps_of_the_processor():
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16", "fp16", "bf16-all", "fp16-all"])
-@pytest.mark.parametrize("attention", ["auto", "two-parts"])
+@pytest.mark.parametrize("attention", ["auto", "own"])
 def test_every_precision_learns_about_the_same_in_a_graph(precision, attention):
     exact = trained("cpu", Speed(block=1)).read()
     found = trained("cuda", Speed(attention=attention), precision=precision)
@@ -46,7 +49,7 @@ def test_every_precision_learns_about_the_same_in_a_graph(precision, attention):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("attention", ["auto", "two-parts"])
+@pytest.mark.parametrize("attention", ["auto", "own"])
 def test_a_compiled_step_learns_the_same(attention):
     plain = trained("cuda", Speed(), precision="bf16").read()
     compiled = trained("cuda", Speed(compile=True, attention=attention), precision="bf16")
@@ -59,17 +62,19 @@ def test_capturing_changes_nothing():
     assert trainers[0].read() == pytest.approx(trainers[1].read(), rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.parametrize("kernel", ["flash", "cudnn"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_two_parts_mix_as_one_on_a_card(dtype, kernel):
-    def on_card(mix):
-        return lambda *tensors: mix(*(tensor.cuda() for tensor in tensors), kernel).cpu()
+@pytest.mark.parametrize(("tokens", "width"), [(257, 16), (257, 32), (82, 16), (17, 32), (2, 16)])
+def test_kernels_mix_as_attention_does_on_a_card(tokens, width, dtype):
+    exact = mixed_and_gradient(plainly_mixed, tokens, torch.float64, width)
+    usual = mixed_and_gradient(plainly_mixed, tokens, dtype, width, "cuda")
+    nearly(mixed_and_gradient(attend, tokens, dtype, width, "cuda"), usual, exact)
 
-    plain = torch.nn.functional.scaled_dot_product_attention
-    mine, usual = mixed_and_gradient(on_card(attend), 257, dtype), mixed_and_gradient(plain, 257, dtype)
-    for ours, others, exact in zip(mine, usual, mixed_and_gradient(plain, 257, torch.float64), strict=True):
-        error, usual_error = ((found.double() - exact).norm().item() for found in (ours, others))
-        assert error <= 2 * usual_error  # of one kernel in this type, on a CPU
+
+def nearly(mine, usual, exact):
+    """Check that nothing is much further from the truth than what PyTorch computes in the same type."""
+    for ours, others, truth in zip(mine, usual, exact, strict=True):
+        error, usual_error = ((found.double() - truth).norm().item() for found in (ours, others))
+        assert error <= 2 * usual_error + 1e-3 * truth.norm().item()
 
 
 def test_a_run_on_a_card_goes_on_where_it_stopped(tmp_path, monkeypatch):

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from faults.killing import rookery
 from rookery import BadInput, load
 from rookery.arena.evaluator import steady
 from rookery.arena.players import make_player
@@ -69,6 +69,7 @@ def whole(begun, tmp_path_factory):
 # ---- phase 2 -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_phase_2_leaves_games_networks_and_what_each_round_came_to(whole):
     records = read_games(whole / "phase2_games.npz")
     assert len(records) == 6
@@ -85,6 +86,7 @@ def test_phase_2_leaves_games_networks_and_what_each_round_came_to(whole):
     assert not (whole / "phase2_parts").exists()
 
 
+@pytest.mark.slow
 def test_games_are_those_of_the_network_of_their_round(whole):
     records = read_games(whole / "phase2_games.npz")
     seed = derived_seed(0, GAMES_2)
@@ -98,6 +100,7 @@ def test_games_are_those_of_the_network_of_their_round(whole):
         assert (again.moves == records.moves[3 * number : 3 * number + 3]).all()
 
 
+@pytest.mark.slow
 def test_openings_differ_from_those_of_other_phases(whole):
     openings = [read_games(whole / f"phase{phase}_games.npz").moves[:, :16] for phase in (1, 2, 3)]
     assert len({tuple(row) for part in openings for row in part}) == 24 + 6 + 4
@@ -140,6 +143,7 @@ def test_killed_at_any_step_phases_2_and_3_end_with_the_same_files(begun, whole,
     assert steps > 18
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pairs", "taken"), [(Pairs(9, 1, 2), False), (Pairs(10, 0, 1), True)])
 def test_a_challenger_takes_over_only_by_a_certain_win(begun, tmp_path, monkeypatch, pairs, taken):
     monkeypatch.setattr(domineering_bootstrap, "compare", lambda *some, **more: (pairs, None))
@@ -167,6 +171,7 @@ def test_a_win_is_certain_below_a_chance_of_five_in_a_hundred(pairs, taken):
     assert takes_over(pairs) == taken
 
 
+@pytest.mark.slow
 def test_a_challenger_is_taught_all_games_since_the_last_change_and_as_many_older_ones(whole):
     bootstrap = Bootstrap(whole, 0, replace(SMALLEST, old=2.0), CPU)
     made = read_games(whole / "phase2_games.npz")
@@ -191,6 +196,7 @@ def test_more_games_go_on_with_the_networks_that_are_there(begun, tmp_path):
     assert files(tmp_path / "step") == files(tmp_path / "once")
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_phase_2_is_refused(whole, tmp_path):
     with pytest.raises(BadInput, match=r"phase1_games.npz: phase 2 learns from the games of phase 1"):
         phase2(tmp_path)
@@ -225,6 +231,7 @@ def test_impossible_settings_of_phase_2_are_refused(name, value):
 # ---- phase 3 -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_phase_3_leaves_games_and_a_network_that_plays(whole):
     records = read_games(whole / "phase3_games.npz")
     assert len(records) == 4
@@ -238,6 +245,7 @@ def test_phase_3_leaves_games_and_a_network_that_plays(whole):
         assert make_player(text, game).name == text
 
 
+@pytest.mark.slow
 def test_the_player_of_phase_3_is_the_search_of_one_position(whole):
     network = load_network(whole / "net_phase3.safetensors").network
     game, judge = load("domineering"), BoardJudge(network, rows=1)
@@ -268,6 +276,7 @@ def test_games_of_phase_3_do_not_depend_on_threads_or_company(whole):
     assert (one.make(2, 1).moves == other.make(0, 4).moves[2:3]).all()
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_phase_3_is_refused(begun, whole):
     with pytest.raises(BadInput, match=r"value_phase2.safetensors: phase 3 needs the games and the network of phase 2"):
         rave_recipe(begun, 0, FEW, CPU, 1)
@@ -294,6 +303,7 @@ def study(monkeypatch, *arguments: str) -> int:
     return ended.value.code
 
 
+@pytest.mark.slow
 def test_the_players_of_all_phases_meet(whole, monkeypatch, capsys):
     arguments = ["--folder", str(whole), "--openings", "1", "--plies", "64", "--simulations", "2", "--device", "cpu"]
     assert study(monkeypatch, "compare-data", *arguments, "--threads", "1") == 0
@@ -329,10 +339,11 @@ def test_what_cannot_be_done_is_refused(tmp_path, monkeypatch, capsys, arguments
     assert complaint in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 @pytest.mark.faults
 def test_a_killed_process_is_continued(begun, tmp_path):
     """The whole of phases 2 and 3 as commands, killed several times at whatever they are doing."""
-    run = [sys.executable, "-m", "rookery", "study", "domineering", "data", "--tiny", "--device", "cpu", "--phase"]
+    run = ["study", "domineering", "data", "--tiny", "--device", "cpu", "--phase"]
     second = ["2", "--games", "6", "--round", "3", "--openings", "2", "--width", "4"]
     third = ["3", "--games", "6", "--simulations", "4", "--at-once", "3"]
     for name in ("killed", "undisturbed"):
@@ -343,23 +354,10 @@ def test_a_killed_process_is_continued(begun, tmp_path):
     }  # fmt: skip
     for arguments in (second, third):
         for name in [name for name, when in appears.items() if when is arguments]:
-            assert killed_when_there(
-                tmp_path / "killed" / name, [*run, *arguments, "--folder", str(tmp_path / "killed")]
-            )
+            child = rookery(*run, *arguments, "--folder", str(tmp_path / "killed"))
+            child.until((tmp_path / "killed" / name).exists)
+            time.sleep(0.1)
+            assert child.kill() == -signal.SIGKILL
         for name in ("killed", "undisturbed"):
-            command = [*run, *arguments, "--folder", str(tmp_path / name)]
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            rookery(*run, *arguments, "--folder", str(tmp_path / name)).finish()
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
-
-
-def killed_when_there(path, command: list[str]) -> bool:
-    """Run a command and kill it as soon as a file is there, or soon after; tell whether it was still running."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 120
-    while process.poll() is None and not path.exists() and time.monotonic() < until:
-        time.sleep(0.01)
-    time.sleep(0.1)
-    running = process.poll() is None
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    return running

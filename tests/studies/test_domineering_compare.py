@@ -116,6 +116,30 @@ def test_matches_are_not_played_twice(study, found, monkeypatch):
         list(Comparison(study, replace(SETTINGS, openings=3), "cpu").strength(quiet))
 
 
+def test_sectors_are_shuffled_for_the_first_seed_that_has_networks(tmp_path):
+    tiny_study(tmp_path, ["large-s2", "large-aux-s2"])
+    made_up_run(tmp_path, "large-s1", steps=1000)  # has left no network
+    shuffled = Comparison(tmp_path, SETTINGS, "cpu").controls(quiet)["shuffled"]
+    assert [row["run"] for row in shuffled] == ["large-s2", "large-aux-s2"]
+
+
+def test_a_comparison_that_is_killed_leaves_its_own_matches_last(study, found, tmp_path):
+    names = ["large-s1", "large-aux-s1", "large-s2", "large-aux-s2"]
+    tiny_study(tmp_path, names, games=0)
+    old = [match | {"networks": ["other", "weights"], "score": 0.0} for match in found["strength"]]
+    (tmp_path / "compare.json").write_text(json.dumps(found | {"strength": old}))
+
+    def kill(done, total, note):
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(tmp_path, SETTINGS, "cpu", kill)
+    left = json.loads((tmp_path / "compare.json").read_text())["strength"]
+    assert left[:-1] == old
+    assert Findings(tmp_path).matches(("large-aux", "large"), "taught")[1]["networks"] != ["other", "weights"]
+
+
 def test_what_cannot_be_compared_is_named(tmp_path):
     tiny_study(tmp_path, ["large-s1"], games=0)
     other = made_up_run(tmp_path, "large-aux-s1", steps=2000)

@@ -212,6 +212,21 @@ def test_settings_that_are_none_are_refused(tmp_path, records, content, complain
     assert "games.json" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("label", "complaint"),
+    [({"phase": 2}, "phase 1, but .* phase 2"), ({"rules_version": 99}, "rules_version"), ({"game": "pylos"}, "game")],
+)
+def test_a_file_that_is_mislabelled_is_refused(tmp_path, records, label, complaint):
+    write_games(tmp_path / "phase1_games.npz", records, {"phase": 1} | label)
+    with pytest.raises(BadInput, match=rf"phase1_games.npz should hold games with .*{complaint}"):
+        read_games(tmp_path / "phase1_games.npz")
+
+
+def test_a_folder_is_no_file_of_games(tmp_path):
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_games(tmp_path)
+
+
 def test_settings_are_json_that_people_read(tmp_path, records):
     write_games(tmp_path / "games.npz", records, {"phase": 1, "settings": {"explore": 30}})
     assert json.loads((tmp_path / "games.json").read_text())["settings"] == {"explore": 30}

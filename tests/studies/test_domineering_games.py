@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -269,24 +266,3 @@ def test_what_cannot_be_done_is_refused(tmp_path, monkeypatch, capsys, arguments
 def test_help_shows_examples():
     shown = run_rookery("study", "domineering", "data", "--help").stdout
     assert "rookery study domineering data --games 2000" in shown
-
-
-@pytest.mark.faults
-def test_a_killed_process_is_continued(tmp_path):
-    command = [sys.executable, "-m", "rookery", "study", "domineering", "data", "--games", "6000", "--threads", "1"]
-    killed = 0
-    for wait in (0.0, 0.2, 0.4):
-        process = subprocess.Popen([*command, "--folder", str(tmp_path / "killed")], stderr=subprocess.DEVNULL)
-        parts = tmp_path / "killed" / "phase1_parts"
-        until = time.monotonic() + 120
-        while process.poll() is None and not (parts / "00000.npz").exists() and time.monotonic() < until:
-            time.sleep(0.01)
-        time.sleep(wait)
-        killed += process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert killed
-    for folder in ("killed", "whole"):
-        subprocess.run([*command, "--folder", str(tmp_path / folder)], check=True, stderr=subprocess.DEVNULL)
-    assert files(tmp_path / "killed") == files(tmp_path / "whole")
-    assert list(files(tmp_path / "whole")) == NAMES

@@ -7,6 +7,7 @@ import base64
 import io
 import json
 import re
+import shutil
 import sys
 from html.parser import HTMLParser
 
@@ -14,8 +15,10 @@ import pytest
 
 from rookery import BadInput
 from rookery.studies.domineering_answers import all_answers, throughout
+from rookery.studies.domineering_figures import show_far_below
 from rookery.studies.domineering_findings import Findings
 from rookery.studies.domineering_report import report_facts, write_report
+from rookery.studies.pylos_figures import new_figure
 from rookery.studies.seeds import paired
 from studies.domineering_made_up import SMALL, made_up_comparison, made_up_run, made_up_study
 from support import ROOT
@@ -131,7 +134,43 @@ def test_a_wrong_order_at_step_0_is_told(tmp_path, monkeypatch):
     made_up_study(tmp_path, seeds=[1, 2, 3], steps=1000)
     told = answer(Findings(tmp_path), "At step 0")
     assert told.verdict == "no"
-    assert "in 0 of 3 seeds" in told.measured
+    assert "best in 0 and worst in 3 of 3 seeds" in told.measured
+
+
+def test_answers_of_runs_that_were_stopped_say_up_to_which_step_they_hold(tmp_path):
+    made_up_study(tmp_path, seeds=[1, 2, 3], steps=12_000, planned=30_000)
+    for seed in (1, 2, 3):  # one condition has less than the others
+        shutil.rmtree(tmp_path / "runs" / f"large-s{seed}")
+        made_up_run(tmp_path, f"large-s{seed}", steps=9000, planned=30_000)
+    found = Findings(tmp_path)
+    for beginning in ("Does embedding a network that was taught", "H1", "H3"):
+        told = answer(found, beginning)
+        assert told.verdict == "yes (up to step 9,000 of 30,000)"
+        assert "(up to step 9,000 of 30,000)" in told.measured
+    assert answer(found, "Does it learn").verdict == "yes: large-aux (up to step 9,000 of 30,000)"
+    assert answer(found, "H2").verdict == "no (up to step 12,000 of 30,000)"
+    text = reported(tmp_path)
+    assert "large-aux - large up to step 9,000 of 30,000; large-aux - large-plain up to step 12,000" in text
+    assert "| large-aux - large | 9,000 | -0.0" in text
+
+
+def test_means_count_the_seeds_they_are_of(tmp_path):
+    made_up_study(tmp_path, seeds=[1, 2, 3], steps=2000)
+    shutil.rmtree(tmp_path / "runs" / "large-s2")
+    made_up_run(tmp_path, "large-s2", steps=1000, planned=2000)
+    text = reported(tmp_path)
+    assert "| large | 2 of 3 | 2,000 |" in text
+    assert "| large-aux | 3 | 2,000 |" in text
+
+
+def test_runs_that_cannot_be_compared_are_named(tmp_path):
+    made_up_study(tmp_path, seeds=[1, 2], steps=1000)
+    place = tmp_path / "runs" / "large-s2" / "settings.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"parameters": 7}))
+    assert any(
+        line.startswith("The large networks (taught) differ in parameters: 1000 in ") and "; 7 in large-s2." in line
+        for line in Findings(tmp_path).missing
+    )
 
 
 def test_one_seed_alone_answers_nothing_that_needs_an_interval(tmp_path):
@@ -227,7 +266,7 @@ def test_runs_without_probes_are_reported_by_their_losses(tmp_path):
     made_up_study(tmp_path, seeds=[1, 2], steps=5000, probes=False)
     text = reported(tmp_path)
     assert "large-aux-s1 was not probed." in text
-    assert "| large-aux - large | -0.0" in text
+    assert "| large-aux - large | 5,000 | -0.0" in text
     assert answer(Findings(tmp_path), "H1").verdict == "open"
 
 
@@ -276,6 +315,7 @@ def test_runs_that_have_only_begun_are_reported(tmp_path):
     (tmp_path / "compare.json").write_text('{"strength": 3}')
     assert reported(tmp_path) == text
     assert "large-s3 was stopped after 0 steps." in text
+    assert "differ in" not in text
     assert "| large-aux - large | step 0 |" in text
 
 
@@ -285,6 +325,17 @@ def test_figures_that_can_be_drawn_are_and_old_ones_are_taken_away(tmp_path):
     write_report(tmp_path)
     assert {path.name for path in tmp_path.glob("*.png")} == {"losses-taught.png"}
     check_page(tmp_path, 1)
+
+
+def test_a_probe_that_is_far_below_0_can_be_seen():
+    _, axes = new_figure(2)
+    for axis, heights in zip(axes.flat, ([0.4, -20.0, -8000.0], [0.4, 0.1, -0.2]), strict=True):
+        axis.plot([0, 1, 2], heights)
+        show_far_below(axis)
+        low, high = axis.get_ylim()
+        assert low < min(heights)
+        assert max(heights) < high <= 1
+    assert [axis.get_yscale() for axis in axes.flat] == ["symlog", "linear"]
 
 
 def test_no_module_needs_matplotlib_before_it_draws():

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import signal
-import subprocess
-import sys
-import time
+import shutil
 from dataclasses import replace
 
 import pytest
 import torch
 from typer.testing import CliRunner
 
+from faults.killing import Work, kill_again_and_again
 from rookery import BadInput
 from rookery.cli import app
 from rookery.learn.files import LineLog
@@ -29,7 +26,6 @@ from rookery.studies.domineering_runs import Run, Training, beginning, load_data
 from rookery.studies.domineering_training import Speed, validated
 from studies.domineering_samples import some_records
 from studies.domineering_tiny import LARGE, SMALL, NumberOfWeights, tiny, tiny_study
-from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("domineering")
 
@@ -201,25 +197,34 @@ run.train(domineering_runs.load_data(study))
 """
 
 
+def check_left(run: Run) -> None:
+    """Look at what a killed process has left: networks and lines are whole."""
+    for path in (run.best_file, run.network_file):
+        if path.exists():
+            load_network(path)
+    steps = [line["step"] for line in run.progress.read()]
+    assert steps == sorted(set(steps))
+
+
+@pytest.mark.slow
 @pytest.mark.faults
-def test_a_process_that_is_killed_leaves_what_the_next_one_needs(tmp_path, monkeypatch):
+def test_a_run_killed_again_and_again_ends_with_the_same_networks(tmp_path):
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         study, settings = tiny_study(tmp_path / "killed"), tiny("small-aux", steps=400, every=20)
-        run, data = Run(study, settings), load_data(study)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])}
-        for wait in (0.0, 0.4, 0.9):
-            process = subprocess.Popen([sys.executable, "-c", KILLED, str(study)], env=environment)
-            began = time.monotonic()
-            while not run.state_file.exists() and time.monotonic() - began < 120:
-                time.sleep(0.01)
-            time.sleep(wait)
-            process.send_signal(signal.SIGKILL)
-            assert process.wait() == -signal.SIGKILL
-        assert not run.complete
-        assert run.train(data)
-        assert files(run) == files(trained(tmp_path / "whole", settings, data))
+        run, whole = Run(study, settings), files(trained(tmp_path / "whole", settings, load_data(study)))
+
+        def finished() -> None:
+            assert run.complete
+            assert files(run) == whole
+            shutil.rmtree(run.folder)
+
+        work = Work(
+            "training of the Domineering study", lambda how: how.python(KILLED, str(study)),
+            lambda: len(run.progress.read()), 0.5, lambda: check_left(run), finished,
+        )  # fmt: skip
+        kill_again_and_again(work, seed=3)
     finally:
         torch.set_num_threads(threads)
 

@@ -98,7 +98,8 @@ def test_a_network_against_itself_wins_one_game_of_every_opening(networks):
     won = play(Mover(networks[0]), Mover(networks[0]), openings(6, seed=1))
     assert (won.sum(1) == 1).all()
     facts = match_facts(won)
-    assert (facts["score"], facts["low"], facts["high"], facts["split"]) == (0.5, 0.5, 0.5, 6)
+    assert (facts["score"], facts["split"]) == (0.5, 6)
+    assert facts["low"] < 0.5 < facts["high"]  # six openings that ended alike do not say that all will
 
 
 def test_a_match_is_told_by_openings():

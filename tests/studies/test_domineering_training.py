@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from rookery.nets import transformer
 from rookery.nets.transformer import Heads, Transformer
 from rookery.studies import domineering_training
 from rookery.studies.domineering_batches import Batch, GameTable, Order, Positions
@@ -246,15 +247,31 @@ def test_a_trainer_goes_on_from_its_state_to_the_last_bit(positions, precision):
     assert second.read() == undisturbed.read()
 
 
+def test_a_state_from_another_device_is_taken(positions):
+    """Steps on a card are captured, on a processor they cannot be; a state says how its own were made."""
+    first, second = trainer_of(positions), trainer_of(positions)
+    first.train(1)
+    state = first.state()
+    state["optimizer"]["param_groups"][0]["capturable"] = True
+    second.load(state)
+    assert second.optimizer.param_groups[0]["capturable"] is False
+    second.train(1)
+
+
 # ---- speed ---------------------------------------------------------------------------------------
 
 
-def test_attention_in_two_parts_teaches_the_same(positions):
-    plain, parted = trainer_of(positions), trainer_of(positions, speed=Speed(attention="two-parts"))
-    for trainer in (plain, parted):
-        trainer.train(2)
-    assert parted.read() == pytest.approx(plain.read(), rel=1e-4)
-    assert not any(layer.attn.in_two_parts for layer in parted.network.layers)  # others are not surprised
+def test_kernels_of_our_own_teach_the_same(positions, monkeypatch):
+    used, attend = [], transformer.attend
+    monkeypatch.setattr(domineering_training, "fits", lambda *size: True)
+    monkeypatch.setattr(transformer, "attend", lambda parted: used.append(len(parted)) or attend(parted))
+    plain, other = trainer_of(positions), trainer_of(positions, speed=Speed(attention="own"))
+    plain.train(2)
+    assert not used
+    other.train(2)
+    assert used
+    assert other.read() == pytest.approx(plain.read(), rel=1e-4)
+    assert not any(layer.attn.own_kernel for layer in other.network.layers)  # others are not surprised
 
 
 @pytest.mark.parametrize("way", ["nothing there", "fails"])
@@ -284,7 +301,7 @@ def test_a_step_is_one_graph_for_a_compiler(positions, monkeypatch):
     monkeypatch.setattr(domineering_training, "why_not_compiled", lambda device: "")
     monkeypatch.setattr(torch, "compile", lambda function, mode, **rest: made(function, backend="aot_eager", **rest))
     plain = trainer_of(positions)
-    compiled = trainer_of(positions, speed=Speed(compile=True, block=2, attention="two-parts"))
+    compiled = trainer_of(positions, speed=Speed(compile=True, block=2, attention="own"))
     for trainer in (plain, compiled):
         trainer.train(4)
     assert compiled.note == ""

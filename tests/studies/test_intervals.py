@@ -7,7 +7,15 @@ import math
 import numpy as np
 import pytest
 
-from rookery.studies.intervals import contrast, difference, mean_estimate, share_estimate, shown, student
+from rookery.studies.intervals import (
+    contrast,
+    difference,
+    mean_estimate,
+    pairs_estimate,
+    share_estimate,
+    shown,
+    student,
+)
 
 
 def test_three_values_have_students_interval():
@@ -42,6 +50,19 @@ def test_intervals_of_differences_hold_the_truth_nineteen_times_of_twenty(spread
 
 def test_a_contrast_weighs_the_means():
     assert contrast([(0.5, [1, 1]), (0.5, [3, 3]), (-1.0, [0, 0])]).mean == 2
+
+
+def test_openings_that_end_unlike_have_students_interval():
+    assert pairs_estimate(2, 2, 1) == mean_estimate([1.0, 1.0, 0.5, 0.5, 0.0])
+    assert not pairs_estimate(1, 0, 0).known
+
+
+@pytest.mark.parametrize(("both", "split", "neither", "mean"), [(200, 0, 0, 1.0), (0, 200, 0, 0.5), (0, 0, 200, 0.0)])
+def test_openings_that_all_end_alike_are_not_certain_to(both, split, neither, mean):
+    found, others = pairs_estimate(both, split, neither), share_estimate(0, 200).high
+    assert found.mean == mean
+    assert found.low == pytest.approx(mean - others * mean)  # so many openings may be lost twice
+    assert found.high == pytest.approx(mean + others * (1 - mean))
 
 
 def test_shares_have_wilsons_interval():

@@ -46,23 +46,20 @@ VARIANTS = {
     "eager": Variant("bf16", Speed()),
     "eager-all": Variant("bf16-all", Speed()),
     "compiled": Variant("bf16", Speed(compile=True)),
-    "two-parts": Variant("bf16", Speed(compile=True, attention="two-parts")),
-    "two-parts-all": Variant("bf16-all", Speed(compile=True, attention="two-parts")),
-    "two-parts-fp16": Variant("fp16", Speed(compile=True, attention="two-parts")),
-    "two-parts-fp16-all": Variant("fp16-all", Speed(compile=True, attention="two-parts")),
-    "two-parts-cudnn": Variant("bf16", Speed(compile=True, attention="two-parts-cudnn")),
-    "two-parts-cudnn-all": Variant("bf16-all", Speed(compile=True, attention="two-parts-cudnn")),
+    "own": Variant("bf16", Speed(compile=True, attention="own")),
+    "own-all": Variant("bf16-all", Speed(compile=True, attention="own")),
+    "own-fp16": Variant("fp16", Speed(compile=True, attention="own")),
+    "own-fp16-all": Variant("fp16-all", Speed(compile=True, attention="own")),
     "flash": Variant("bf16", Speed(compile=True, attention="flash")),
     "cudnn": Variant("bf16", Speed(compile=True, attention="cudnn")),
     "efficient": Variant("bf16", Speed(compile=True, attention="efficient")),
     "cudnn-all": Variant("bf16-all", Speed(compile=True, attention="cudnn")),
-    "tuned": Variant("bf16-all", Speed(compile=True, tune=True, attention="two-parts")),
-    "tuned-cudnn": Variant("bf16-all", Speed(compile=True, tune=True, attention="two-parts-cudnn")),
+    "tuned": Variant("bf16-all", Speed(compile=True, tune=True, attention="own")),
     "fp32": Variant("fp32", Speed()),
 }
 USUAL = {
     "cpu": ("fp32",),
-    "cuda": ("two-parts-all", "two-parts", "compiled", "two-parts-cudnn", "two-parts-fp16-all", "eager"),
+    "cuda": ("own-all", "own", "compiled", "cudnn-all", "own-fp16-all", "eager"),
 }
 
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
+from rookery.cli.cluster import RayOption, WorkersOption, spread_over
 from rookery.cli.shared import JsonOption, print_json
 from rookery.cli.study import INTERRUPTED, studies
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
+    from rookery.learn.spread import Spreader
     from rookery.studies.domineering_games import Recipe
 
 PHASES = {1: 25_000, 2: 50_000, 3: 20_000}
@@ -86,6 +88,8 @@ def data(
     openings: Annotated[int | None, Option(help="phase 2: openings of a challenge; 200 unless given")] = None,
     simulations: Annotated[int | None, Option(help="phase 3: simulations a move; 100 unless given")] = None,
     at_once: Annotated[int | None, Option(help="phase 3: games side by side; 5,000 unless given")] = None,
+    ray: RayOption = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Make the games of a phase of the Domineering study.
 
@@ -100,6 +104,8 @@ def data(
     rookery study domineering data --phase 2 --device cuda
 
     rookery study domineering data --phase 3 --device cuda --simulations 200 --threads 16
+
+    rookery study domineering data --phase 1 --ray 10.0.0.1:6379
     """
     from rookery.terminal import out
 
@@ -115,7 +121,8 @@ def data(
     wanted = (TINY_GAMES if tiny else PHASES)[phase] if games is None else games
     named = {name: value for name, value in given.get(phase, {}).items() if value is not None}
     recipe = recipe_of(phase, folder, seed, threads, device, tiny, named)
-    out.print(f"{made(folder, wanted, recipe)}", markup=False, soft_wrap=True)
+    with spread_over(ray, workers, on_cards=phase == 3 and device != "cpu") as spread:
+        out.print(f"{made(folder, wanted, recipe, spread)}", markup=False, soft_wrap=True)
 
 
 def refuse_options_of_others(phase: int, given: dict[int, dict[str, int | None]]) -> None:
@@ -157,8 +164,8 @@ def thread_count(threads: int | None) -> int:
     return whole_number("--threads", cores() if threads is None else threads, 1, MOST_THREADS)
 
 
-def made(folder: Path, games: int, recipe: Recipe) -> Path:
-    """Make games, with a progress bar, and return their file."""
+def made(folder: Path, games: int, recipe: Recipe, spread: Spreader | None = None) -> Path:
+    """Make games, here or elsewhere, with a progress bar, and return their file."""
     from rookery.studies.domineering_games import make_games
     from rookery.terminal import compiling_announced, err, progress_bar
 
@@ -173,7 +180,7 @@ def made(folder: Path, games: int, recipe: Recipe) -> Path:
                 rate = f"{done / max(time.monotonic() - began, 1e-3):,.0f} games/s"
                 bar.update(task, completed=done, total=total, note=f"{rate}, {note}" if note else rate)
 
-            return make_games(folder, games, recipe, say)
+            return make_games(folder, games, recipe, say, spread)
     except KeyboardInterrupt:
         err.print(f"interrupted in phase {recipe.phase}; the same command goes on", markup=False)
         raise typer.Exit(INTERRUPTED) from None

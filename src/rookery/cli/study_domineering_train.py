@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
+from rookery.cli.shared import SecondsOption, chosen_device, deadline
 from rookery.cli.study import INTERRUPTED, listed, told
 from rookery.cli.study_domineering import domineering
 from rookery.errors import BadInput
@@ -16,8 +17,6 @@ from rookery.errors import BadInput
 if TYPE_CHECKING:
     from rookery.studies.domineering_runs import Run, StudyData
     from rookery.studies.domineering_training import Speed
-
-DEVICES = ("auto", "cpu", "cuda")
 
 
 @domineering.command("train")
@@ -34,15 +33,13 @@ def train_runs(
     ] = None,
     steps_small: Annotated[int | None, Option(help="steps of small networks; the preset's unless given")] = None,
     steps_large: Annotated[int | None, Option(help="steps of large networks")] = None,
-    seconds: Annotated[float | None, Option(min=0, help="stop after so long; the same command goes on")] = None,
+    seconds: SecondsOption = None,
     device: Annotated[str, Option(help="auto, cpu or cuda: where networks are trained")] = "auto",
     precision: Annotated[
         str | None, Option(help="fp32, bf16, fp16, bf16-all, fp16-all; on a card bf16 unless given, else fp32")
     ] = None,
     phases: Annotated[str | None, Option(metavar="PHASE,...", help="games to learn from; all that are there")] = None,
-    attention: Annotated[
-        str | None, Option(help="kernel on a card: two-parts, two-parts-cudnn, flash, cudnn, efficient or auto")
-    ] = None,
+    attention: Annotated[str | None, Option(help="kernels on a card: own, flash, cudnn, efficient or auto")] = None,
     compiled: Annotated[
         bool | None, Option("--compile/--no-compile", help="compile networks; on a card done unless told otherwise")
     ] = None,
@@ -68,7 +65,7 @@ def train_runs(
     chosen = precision or ("bf16" if place == "cuda" else "fp32")
     planned = runs_of(preset, steps_small, steps_large, chosen)
     wanted = [Run(folder, settings) for settings in chosen_runs(preset, planned, listed(runs))]
-    until = time.monotonic() + seconds if seconds is not None else float("inf")
+    until = deadline(seconds)
     data = load_data(folder, phase_numbers(phases), place)
     speed = chosen_speed(place, attention, compiled, tune)
     worked = False
@@ -81,18 +78,6 @@ def train_runs(
             told(f"stopped after {seconds:g} s in {run.settings.name}; the same command goes on")
             return
         worked = worked or due
-
-
-def chosen_device(text: str) -> str:
-    """Return where networks are trained; refuse a card that is not there."""
-    import torch
-
-    from rookery.games.options import one_of
-
-    there = torch.cuda.is_available()
-    if one_of("--device", text, DEVICES) == "cuda" and not there:
-        raise BadInput("--device cuda: PyTorch finds no card; use --device cpu")
-    return text if text != "auto" else "cuda" if there else "cpu"
 
 
 def phase_numbers(text: str | None) -> list[int]:

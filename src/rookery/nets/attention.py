@@ -1,157 +1,121 @@
-"""Attention over the squares of a board and the board's own token, in two parts.
+"""Attention over the squares of a board and the board's own token, with kernels made for that size.
 
-Kernels for attention go through queries and keys in tiles of 128. A board of 16 x 16 has 256 squares, two tiles; its
-own token makes 257, three tiles, of which the last is all but empty: nine pairs of tiles instead of four. So the
-squares are given to the kernel alone, and the board's token is added to what comes out:
-
-    the board as a key      each square's sum over 256 keys, e^lse, grows by e^score; what it mixes is weighed anew
-    the board as a query    one row of scores for each head
-
-Backwards the kernel is told the sums over all keys. Then its gradients for the squares' keys are those of the whole,
-and only what comes through the board's token is added. A compiler makes few kernels of these additions; without one
-they cost more than they save.
+The usual kernels are made for long texts and wide heads: they go through queries and keys in tiles of 128, so that 257
+tokens are nine tiles instead of four, fill heads of 16 numbers up to 32 or 64, and want queries, keys and values apart.
+Here one product has put all three into one tensor, and it stays whole (`attention_kernels.py`).
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from torch import Tensor
 
+MOST_SQUARES = 256
+"""squares whose keys fit in one program"""
+FORWARDS = {"block": 64, "num_warps": 4}
+BACKWARDS = {"block": 32, "num_warps": 4}
+"""queries at once and warps of a program: the fastest on an H200"""
 
-def attend(queries: Tensor, keys: Tensor, values: Tensor, kernel: str = "flash") -> Tensor:
-    """Return what every token mixes; all are [N, heads, T, head_width], the board's token the last.
 
-    kernel  `flash` or `cudnn`: which one a card is given the squares by
+def fits(tokens: int, width: int) -> bool:
+    """Tell whether the kernels take so many tokens and heads of such a width."""
+    return 2 <= tokens <= MOST_SQUARES + 1 and width in (16, 32)
+
+
+def attend(parted: Tensor) -> Tensor:
+    """Return what every token mixes, [N, T, heads, width], from queries, keys and values [N, T, 3, heads, width].
+
+    On a card in half precision; elsewhere by plain products.
     """
-    mixed: Tensor = InTwoParts.apply(queries, keys, values, kernel)  # type: ignore[no-untyped-call]
+    mixed: Tensor = mix(parted)[0]
     return mixed
 
 
-# ---- the kernel, as two operations that a compiler takes as they are ------------------------------
+# ---- two operations that a compiler takes as they are ---------------------------------------------
 
 
-@torch.library.custom_op("rookery::mix_squares", mutates_args=())
-def mix_squares(queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> tuple[Tensor, Tensor]:
-    """Mix values by the kernel: [N, T, heads, head_width], and the logarithm of each query's sum [N, heads, T]."""
-    aten = torch.ops.aten
-    if queries.device.type != "cuda":
-        mixed, sums = aten._scaled_dot_product_flash_attention_for_cpu(queries, keys, values)
-    elif kernel == "cudnn":
-        mixed, sums, *_ = aten._scaled_dot_product_cudnn_attention(queries, keys, values, None, True)
-    else:
-        mixed, sums, *_ = aten._scaled_dot_product_flash_attention(queries, keys, values)
-    return mixed.transpose(1, 2).contiguous(), sums.view(queries.shape[:3]).contiguous()
+@torch.library.custom_op("rookery::mix", mutates_args=())
+def mix(parted: Tensor) -> tuple[Tensor, Tensor]:
+    """Mix values; return also the logarithm, with base 2, of each query's sum, [N, heads, T]."""
+    if parted.device.type == "cuda":
+        return mix_on_card(parted.contiguous())
+    queries, keys, values = (part.transpose(1, 2) for part in parted.unbind(2))
+    scores = queries @ keys.transpose(-2, -1) * queries.shape[-1] ** -0.5
+    mixed = (scores.softmax(-1) @ values).transpose(1, 2).contiguous()
+    return mixed, scores.logsumexp(-1) / math.log(2)
 
 
-@mix_squares.register_fake
-def _(queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> tuple[Tensor, Tensor]:
-    rows, heads, tokens, width = queries.shape
-    wide = torch.promote_types(queries.dtype, torch.float32)
-    return queries.new_empty(rows, tokens, heads, width), queries.new_empty(rows, heads, tokens, dtype=wide)
+@mix.register_fake
+def _(parted: Tensor) -> tuple[Tensor, Tensor]:
+    rows, tokens, _, heads, width = parted.shape
+    sums = torch.promote_types(parted.dtype, torch.float32) if parted.device.type == "cuda" else parted.dtype
+    return parted.new_empty(rows, tokens, heads, width), parted.new_empty(rows, heads, tokens, dtype=sums)
 
 
-@torch.library.custom_op("rookery::mix_squares_back", mutates_args=())
-def mix_squares_back(
-    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, kernel: str
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients for queries, keys and values, each [N, T, heads, head_width].
-
-    mixed, sums  of the whole that the squares are part of
-    """
-    aten, given = torch.ops.aten, (gradient, queries, keys, values, mixed)
-    if queries.device.type != "cuda":
-        found = aten._scaled_dot_product_flash_attention_for_cpu_backward(*given, sums, 0.0, False)
-    else:
-        tokens, random = queries.shape[2], torch.empty(2, dtype=torch.uint64, device=queries.device)  # none is drawn
-        lengths = (None, None, tokens, tokens)
-        if kernel == "cudnn":
-            found = aten._scaled_dot_product_cudnn_attention_backward(
-                *given, sums.unsqueeze(-1), random, random, None, *lengths, 0.0, False
-            )
-        else:
-            found = aten._scaled_dot_product_flash_attention_backward(
-                *given, sums, *lengths, 0.0, False, random, random
-            )
-    to_queries, to_keys, to_values = (each.transpose(1, 2).contiguous() for each in found)
-    return to_queries, to_keys, to_values
+@torch.library.custom_op("rookery::mix_back", mutates_args=())
+def mix_back(parted: Tensor, mixed: Tensor, sums: Tensor, gradient: Tensor) -> Tensor:
+    """Return the gradient for queries, keys and values, [N, T, 3, heads, width]."""
+    if parted.device.type == "cuda":
+        return mix_back_on_card(parted.contiguous(), mixed, sums, gradient.contiguous())
+    queries, keys, values = (part.transpose(1, 2) for part in parted.unbind(2))
+    scale, slope = queries.shape[-1] ** -0.5, gradient.transpose(1, 2)
+    shares = (queries @ keys.transpose(-2, -1) * scale - sums[..., None] * math.log(2)).exp()
+    through = (gradient * mixed).sum(-1).transpose(1, 2)[..., None]
+    slopes = shares * (slope @ values.transpose(-2, -1) - through) * scale
+    found = (slopes @ keys, slopes.transpose(-2, -1) @ queries, shares.transpose(-2, -1) @ slope)
+    return torch.stack([part.transpose(1, 2) for part in found], 2)
 
 
-@mix_squares_back.register_fake
-def _(
-    gradient: Tensor, queries: Tensor, keys: Tensor, values: Tensor, mixed: Tensor, sums: Tensor, kernel: str
-) -> tuple[Tensor, Tensor, Tensor]:
-    rows, heads, tokens, width = queries.shape
-    first, second, third = (each.new_empty(rows, tokens, heads, width) for each in (queries, keys, values))
-    return first, second, third
+@mix_back.register_fake
+def _(parted: Tensor, mixed: Tensor, sums: Tensor, gradient: Tensor) -> Tensor:
+    return torch.empty_like(parted, memory_format=torch.contiguous_format)
 
 
-# ---- both parts ----------------------------------------------------------------------------------
+def keep(ctx: Any, inputs: tuple[Tensor], output: tuple[Tensor, Tensor]) -> None:
+    """Keep what the way back needs."""
+    ctx.save_for_backward(*inputs, *output)
 
 
-def products(first: Tensor, second: Tensor) -> Tensor:
-    """Return the products of vectors in single precision or better, over the last axis."""
-    wide = torch.promote_types(first.dtype, torch.float32)
-    return (first.to(wide) * second.to(wide)).sum(-1)
+def back(ctx: Any, gradient: Tensor, of_sums: Tensor | None) -> Tensor:
+    """Go back; nothing is made of the sums."""
+    found: Tensor = mix_back(*ctx.saved_tensors, gradient)
+    return found
 
 
-def behind(squares: Tensor, board: Tensor) -> Tensor:
-    """Put the board's token behind the squares; in memory heads lie beside one another, as the next product wants."""
-    return torch.cat((squares.transpose(1, 2), board.transpose(1, 2)), 1).transpose(1, 2)
+mix.register_autograd(back, setup_context=keep)
 
 
-class InTwoParts(torch.autograd.Function):
-    """Attention whose gradients are written out."""
+# ---- on a card -----------------------------------------------------------------------------------
 
-    @staticmethod
-    def forward(ctx: Any, queries: Tensor, keys: Tensor, values: Tensor, kernel: str) -> Tensor:
-        """Mix values."""
-        scale = queries.shape[-1] ** -0.5
-        ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
-        mixed, sums = mix_squares(queries[ours], keys[ours], values[ours], kernel)
-        score = products(queries[ours], keys[board]) * scale
-        total = torch.logaddexp(sums, score)
-        share = (score - total).exp()[..., None]
-        kept = (sums - total).exp()[..., None]
-        squares = (mixed.transpose(1, 2) * kept + values[board] * share).to(queries.dtype)
-        pattern = (products(queries[board], keys) * scale).softmax(-1)
-        own = (pattern[..., None] * values).sum(2, keepdim=True).to(queries.dtype)
-        out = behind(squares, own)
-        ctx.kernel = kernel
-        ctx.save_for_backward(queries, keys, values, out, total)
-        return out
 
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        """Return the gradients for queries, keys and values."""
-        queries, keys, values, out, total = ctx.saved_tensors
-        scale, dtype = queries.shape[-1] ** -0.5, queries.dtype
-        ours, board = (slice(None), slice(None), slice(-1)), (slice(None), slice(None), slice(-1, None))
-        to_queries, to_keys, to_values = (
-            each.transpose(1, 2)
-            for each in mix_squares_back(
-                gradient[ours], queries[ours], keys[ours], values[ours], out[ours], total, ctx.kernel
-            )
-        )
-        whole = products(gradient, out)
-        share = (products(queries[ours], keys[board]) * scale - total).exp()
-        slope = share * (products(gradient[ours], values[board]) - whole[ours]) * scale
-        pattern = (products(queries[board], keys) * scale).softmax(-1)
-        own = pattern * (products(gradient[board], values) - whole[board]) * scale
-        from_keys, from_values = own[..., None] * queries[board], pattern[..., None] * gradient[board]
-        return (
-            behind(
-                (to_queries + slope[..., None] * keys[board]).to(dtype),
-                (own[..., None] * keys).sum(2, keepdim=True).to(dtype),
-            ),
-            behind(
-                (to_keys + from_keys[ours]).to(dtype),
-                ((slope[..., None] * queries[ours]).sum(2, keepdim=True) + from_keys[board]).to(dtype),
-            ),
-            behind(
-                (to_values + from_values[ours]).to(dtype),
-                ((share[..., None] * gradient[ours]).sum(2, keepdim=True) + from_values[board]).to(dtype),
-            ),
-            None,
-        )
+def mix_on_card(parted: Tensor) -> tuple[Tensor, Tensor]:
+    """Mix values by the kernel."""
+    from rookery.nets.attention_kernels import mix_kernel
+
+    rows, tokens, _, heads, width = parted.shape
+    mixed = parted.new_empty(rows, tokens, heads, width)
+    sums = parted.new_empty(rows, heads, tokens, dtype=torch.float32)
+    scale = width**-0.5 * math.log2(math.e)
+    mix_kernel[(rows * heads,)](parted, mixed, sums, scale, **shape_of(parted), **FORWARDS)
+    return mixed, sums
+
+
+def mix_back_on_card(parted: Tensor, mixed: Tensor, sums: Tensor, gradient: Tensor) -> Tensor:
+    """Find the gradient by the kernel."""
+    from rookery.nets.attention_kernels import mix_back_kernel
+
+    rows, _, _, heads, width = parted.shape
+    found, scale = torch.empty_like(parted), width**-0.5
+    mix_back_kernel[(rows * heads,)](
+        parted, mixed, sums, gradient, found, scale * math.log2(math.e), scale, **shape_of(parted), **BACKWARDS
+    )
+    return found
+
+
+def shape_of(parted: Tensor) -> dict[str, int]:
+    """Return what a kernel is made for."""
+    _, tokens, _, heads, width = parted.shape
+    return {"tokens": tokens, "heads": heads, "width": width, "keys": max(16, 1 << (tokens - 2).bit_length())}

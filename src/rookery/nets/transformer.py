@@ -57,9 +57,8 @@ SILENT = Tap()
 class Attention(nn.Module):
     """Heads that look from every token at every token."""
 
-    in_two_parts = ""
-    """the kernel beside which the board's token goes (`attention.py`), if one is named: the same numbers but for
-    rounding, and on a card, compiled, sooner"""
+    own_kernel = False
+    """whether tokens are mixed by the kernels of `attention.py`: the same numbers but for rounding, sooner on a card"""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -70,6 +69,8 @@ class Attention(nn.Module):
         rows, tokens, _ = x.shape
         fused = torch.cat((self.W_Q, self.W_K, self.W_V)).flatten(0, 1)
         parted = functional.linear(x, fused).view(rows, tokens, 3, *self.W_Q.shape[:2])
+        if self.own_kernel and tap is SILENT:
+            return attend(parted).flatten(2) @ self.W_O.flatten(0, 1)
         queries, keys, values = (part.transpose(1, 2) for part in parted.unbind(2))  # each [N, heads, T, head_width]
         queries, keys = tap(f"{place}.queries", queries), tap(f"{place}.keys", keys)
         values = tap(f"{place}.values", values)
@@ -77,15 +78,9 @@ class Attention(nn.Module):
             scores = queries @ keys.transpose(-2, -1) * queries.shape[-1] ** -0.5
             mixed = tap(f"{place}.pattern", scores.softmax(-1)) @ values
         else:
-            mixed = self.mixed(queries, keys, values)
+            mixed = functional.scaled_dot_product_attention(queries, keys, values)
         mixed = tap(f"{place}.mixed", mixed)
         return mixed.transpose(1, 2).flatten(2) @ self.W_O.flatten(0, 1)
-
-    def mixed(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-        """Return the values, weighted by the pattern, which is not made."""
-        if self.in_two_parts:
-            return attend(queries, keys, values, self.in_two_parts)
-        return functional.scaled_dot_product_attention(queries, keys, values)
 
 
 def fresh_heads(config: TransformerConfig) -> nn.Parameter:

@@ -18,6 +18,8 @@ AUX = ("large-aux", "large")
 EARLY = (0.0, 0.2)
 RULED_OUT = 10.0
 """a family whose BIC is higher than the best by more does not count any more"""
+ORIGINAL = dict(zip(COMPARED, (0.036, 0.061, -0.025), strict=True))
+"""differences of R2 at the embedded depth that the original project recorded at the end"""
 MEANS = {
     ("large-aux", "large"): "embedding a network that was taught the sectors",
     ("large-aux", "large-plain"): "the side task of the embedded network",
@@ -57,6 +59,17 @@ def fifths(found: Findings, protocol: str, figure: str) -> list[Paired | None]:
     return [found.part(AUX, protocol, figure, span) for span in FIFTHS]
 
 
+def so_far(text: str, note: str) -> str:
+    """Add to a text how far the runs went, if not to the end."""
+    return f"{text} ({note})" if note else text
+
+
+def judged(verdict: str, *notes: str) -> str:
+    """Return a verdict; one from runs that were stopped says up to which step it holds."""
+    known = sorted({note for note in notes if note})
+    return verdict if verdict == OPEN else so_far(verdict, ", ".join(known))
+
+
 # ---- the question --------------------------------------------------------------------------------
 
 
@@ -67,16 +80,20 @@ def help_answers(found: Findings, protocol: str) -> list[Answer]:
         told, verdicts = [], []
         for pair in (("large-aux", "large"), ("large-plain", "large")):
             part = found.part(pair, protocol, LEARNED, span)
-            told.append(f"{pair[0]} - {pair[1]}: {difference_text(part)}")
-            verdicts.append((pair[0], one_sided(part, -1)))
-        yes = [name for name, verdict in verdicts if verdict == YES]
-        worse = [name for name, verdict in verdicts if verdict == NO]
-        parts = [f"{word}: {', '.join(names)}" for word, names in ((YES, yes), (NO, worse)) if names]
-        verdict = "; ".join(parts) or OPEN
+            note = found.cut_short(pair, protocol, LEARNED)
+            told.append(so_far(f"{pair[0]} - {pair[1]}: {difference_text(part)}", note))
+            verdicts.append((so_far(pair[0], note), one_sided(part, -1)))
+        verdict = by_name(verdicts)
         where = "the first fifth" if span == EARLY else "the last tenth"
         said = "embedding helps (the study's question)"
         answers.append(Answer(question, said, f"validation loss over {where} of the steps: {'; '.join(told)}", verdict))
     return answers
+
+
+def by_name(verdicts: Sequence[tuple[str, str]]) -> str:
+    """Say for which conditions the answer is yes and for which no; open if for none."""
+    named = [(word, [name for name, verdict in verdicts if verdict == word]) for word in (YES, NO)]
+    return "; ".join(f"{word}: {', '.join(names)}" for word, names in named if names) or OPEN
 
 
 def strength_answer(found: Findings, protocol: str) -> Answer:
@@ -93,8 +110,7 @@ def strength_answer(found: Findings, protocol: str) -> Answer:
     if not told:
         return Answer(question, said, "the networks have not met", OPEN)
     against = [(pair[0], verdict) for pair, verdict in verdicts if pair[1] == "large"]
-    yes, no = ([name for name, verdict in against if verdict == wanted] for wanted in (YES, NO))
-    return Answer(question, said, "; ".join(told), f"yes: {', '.join(yes)}" if yes else NO if no else OPEN)
+    return Answer(question, said, "; ".join(told), by_name(against))
 
 
 # ---- step 0 and hypotheses -----------------------------------------------------------------------
@@ -103,7 +119,7 @@ def strength_answer(found: Findings, protocol: str) -> Answer:
 def start_answer(found: Findings, protocol: str) -> Answer:
     """Answer whether at step 0 the embedded layer shows most in large-aux and least in large."""
     question = f"At step 0, is the probe behind layer {found.layer} best in large-aux and worst in large?"
-    said = "yes, or the embedding is wrong"
+    said = "yes, or the embedding is probably wrong"
     values: dict[str, dict[int, float]] = {}
     for name in LARGE:
         runs = found.records.of(name, protocol)
@@ -112,9 +128,11 @@ def start_answer(found: Findings, protocol: str) -> Answer:
     seeds = sorted(set.intersection(*(set(each) for each in values.values())))
     if not seeds:
         return Answer(question, said, "not all three conditions were probed at step 0", OPEN)
-    right = [s for s in seeds if values["large-aux"][s] > values["large-plain"][s] > values["large"][s]]
+    best = [s for s in seeds if values["large-aux"][s] > max(values["large-plain"][s], values["large"][s])]
+    worst = [s for s in seeds if values["large"][s] < min(values["large-plain"][s], values["large-aux"][s])]
+    right = set(best) & set(worst)
     means = ", ".join(f"{name} {sum(values[name][s] for s in seeds) / len(seeds):.3f}" for name in LARGE)
-    told = f"in {len(right)} of {len(seeds)} seeds; mean R2: {means}"
+    told = f"best in {len(best)} and worst in {len(worst)} of {len(seeds)} seeds; mean R2: {means}"
     clear = [found.at_start(pair, protocol) for pair in COMPARED]
     wrong = any(one_sided(difference, 1) == NO for difference in clear)
     return Answer(question, said, told, YES if len(right) == len(seeds) else NO if wrong else OPEN)
@@ -132,8 +150,10 @@ def concentration_answer(found: Findings, protocol: str) -> Answer:
         for name in LARGE
         if found.level(name, protocol, "concentration") is not None
     )
-    told = f"R2 of the layer minus the mean of the others, large-aux - large: {parts_text(parts)}; at the end {levels}"
-    return Answer(question, said, told, throughout(parts))
+    note = found.cut_short(AUX, protocol, "concentration")
+    gap = so_far(parts_text(parts), note)
+    told = f"R2 of the layer minus the mean of the others, large-aux - large: {gap}; at the end {levels}"
+    return Answer(question, said, told, judged(throughout(parts), note))
 
 
 def fading_answer(found: Findings, protocol: str) -> Answer:
@@ -143,16 +163,16 @@ def fading_answer(found: Findings, protocol: str) -> Answer:
     runs = found.records.of("large-plain", protocol)
     ends = found.curves("large-plain", protocol, "r2").by_seed(*END)
     starts = {seed: series[0] for seed, run in runs.items() if 0 in (series := run.probe(found.layer))}
-    change = paired(ends, starts)
+    change, note = paired(ends, starts), found.cut_short(("large-plain", "large-plain"), protocol)
     if change is None or all(run.last_step == 0 for run in runs.values()):
         return Answer(question, said, "large-plain was not probed over training", OPEN)
     frozen = found.level("large-plain", protocol, "frozen_r2")
-    told = f"R2 behind layer {found.layer} from step 0 to the end: {difference_text(change)}"
+    told = f"R2 behind layer {found.layer} from step 0 to the end: {so_far(difference_text(change), note)}"
     if frozen is not None:
-        told += f"; the probe of step 0 itself reads {shown(frozen)} in the end"
+        told += f"; R2 of the probe of step 0 itself in the end: {shown(frozen)}"
     if protocol == "taught":
         told += "; the sectors are taught here, so they are asked for"
-    return Answer(question, said, told, one_sided(change, -1))
+    return Answer(question, said, told, judged(one_sided(change, -1), note))
 
 
 def early_answer(found: Findings, protocol: str) -> Answer:
@@ -161,10 +181,10 @@ def early_answer(found: Findings, protocol: str) -> Answer:
     parts = fifths(found, protocol, "early")
     if not any(parts):
         return Answer(question, "yes", "large-aux and large were not both probed", OPEN)
-    told = f"mean R2 of these layers, large-aux - large: {parts_text(parts)}; at the end " + difference_text(
-        found.part(AUX, protocol, "early")
-    )
-    return Answer(question, "yes", told, throughout(parts))
+    note = found.cut_short(AUX, protocol, "early")
+    ends = difference_text(found.part(AUX, protocol, "early"))
+    told = f"mean R2 of these layers, large-aux - large: {so_far(parts_text(parts), note)}; at the end {ends}"
+    return Answer(question, "yes", told, judged(throughout(parts), note))
 
 
 def survival_answer(found: Findings, protocol: str) -> Answer:
@@ -185,11 +205,12 @@ def survival_answer(found: Findings, protocol: str) -> Answer:
         low, high = interval if interval and not fit.at_edge else (0.0, 0.0)
         verdicts.append(YES if low > 0 else NO if high < 0 else OPEN)
     agreed = verdicts[0] if len(set(verdicts)) == 1 else OPEN
+    note = found.cut_short(AUX, protocol)
     text = (
         f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}; intervals by drawing "
         "seeds, too narrow with few of them"
     )
-    return Answer(question, said, text, agreed)
+    return Answer(question, said, so_far(text, note), judged(agreed, note))
 
 
 def comparison_answers(found: Findings, protocol: str) -> list[Answer]:
@@ -198,9 +219,10 @@ def comparison_answers(found: Findings, protocol: str) -> list[Answer]:
     for pair in COMPARED:
         part = found.part(pair, protocol)
         question = f"Does {MEANS[pair]} raise R2 at layer {found.layer} in the end? ({pair[0]} - {pair[1]})"
-        said = {0: "0.036 (original)", 1: "0.061 (original)", 2: "-0.025 (original)"}[COMPARED.index(pair)]
-        told = "not both were probed" if part is None else difference_text(part)
-        answers.append(Answer(question, said, told, one_sided(part, 1)))
+        said = f"{ORIGINAL[pair]:.3f} (the original, 3 seeds; its large networks were not taught the sectors)"
+        note = found.cut_short(pair, protocol)
+        told = "not both were probed" if part is None else so_far(difference_text(part), note)
+        answers.append(Answer(question, said, told, judged(one_sided(part, 1), note)))
     return answers
 
 

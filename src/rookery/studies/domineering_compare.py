@@ -196,7 +196,9 @@ class Comparison:
             assert config is not None
             found["random"].append({"seed": seed, "layers": random_control(config, self.probed, seed, self.device)})
         found["shuffled"] = []
-        main = [run for run in self.large().values() if run.condition in LARGE and run.seed == seeds[0]]
+        there = [run for run in self.large().values() if run.condition in LARGE]
+        first = next((seed for seed in seeds if any(run.seed == seed for run in there)), None)
+        main = [run for run in there if run.seed == first]
         for done, run in enumerate(main):
             say(done, len(main), "probes of shuffled sectors")
             network = self.networks[run.name]
@@ -267,6 +269,7 @@ def compared(found: Comparison, path: Path, say: Say) -> Path:
     for match in found.strength(say):
         content["strength"].append(match)
         kept = [match for match in found.before if match not in content["strength"]]
-        write_json(path, content | {"strength": content["strength"] + kept, "missing": found.missing})
+        # older matches first: of two of the same networks' names a reader takes the last
+        write_json(path, content | {"strength": kept + content["strength"], "missing": found.missing})
     write_json(path, content | {"missing": found.missing})
     return path

@@ -111,11 +111,12 @@ def draw_gaps(found: Findings, protocol: str, path: Path) -> bool:
         curves = found.gap(pair, protocol)
         drawn |= draw_curves(axis, curves, "difference", {"color": COLOURS[0], "linestyle": "-"})
         decay = found.decay(pair, protocol)
-        for number, name in enumerate(("exponential", "power") if decay else ()):
+        for number, name in enumerate(dict.fromkeys(("exponential", "power", decay.best())) if decay else ()):
             assert decay is not None
             fit, steps = decay.fits[name], curves.steps[curves.steps > 0]
             label = f"{name}, asymptote {fit.asymptote:.3f}" + (" (not determined)" if fit.at_edge else "")
-            axis.plot(steps, fit.at(steps), label=label, color=COLOURS[4 + number], linestyle=DASHES[1 + number])
+            style = {"color": COLOURS[(4 + number) % len(COLOURS)], "linestyle": DASHES[1 + number]}
+            axis.plot(steps, fit.at(steps), label=label, **style)
         axis.axhline(0, color="grey", linewidth=0.8)
         finish(axis, f"{pair[0]} - {pair[1]}", "steps", f"difference of R2, layer {found.layer}")
         if axis.get_legend_handles_labels()[0]:
@@ -138,8 +139,7 @@ def draw_persistence(found: Findings, protocol: str, path: Path) -> bool:
             continue
         title = f"R2 of the probe of step 0, layer {layer}"
         drawn |= draw_panel(axes[layer, 0], found, protocol, "frozen_r2", title, layer)
-        bottom, top = axes[layer, 0].get_ylim()
-        axes[layer, 0].set(ylim=(max(-0.5, bottom), max(0.05, top)))  # an outdated probe may be far below 0
+        show_far_below(axes[layer, 0])
         title = f"CKA with the small network, layer {layer}"
         drawn |= draw_panel(axes[layer, 1], found, protocol, "cka_small", title, layer)
     title = f"R2 of layer {found.layer} minus the mean of the others"
@@ -151,6 +151,14 @@ def draw_persistence(found: Findings, protocol: str, path: Path) -> bool:
         figure.suptitle(f"What stays of the embedded network, large networks {protocol}")
         save(figure, path)
     return drawn
+
+
+def show_far_below(axis: Any) -> None:
+    """Let a panel of R2 show an outdated probe, which may be far below 0: in powers of ten there."""
+    heights = [float(value) for line in axis.get_lines() for value in line.get_ydata()]
+    if heights and min(heights) < -1:
+        axis.set_yscale("symlog", linthresh=1.0)
+        axis.set(ylim=(2 * min(heights), 1.0))
 
 
 def draw_panel(axis: Any, found: Findings, protocol: str, key: str, title: str, layer: int | None = None) -> bool:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ from rookery.writing import write_whole
 FORMAT = "rookery domineering games"
 VERSION = 1
 DTYPES = {"moves": np.int16, "lengths": np.int16, "winners": np.bool_, "explored": np.bool_}
+NAME = re.compile(r"phase(\d+)_games")
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 LARGEST_ARRAY = 1 << 34  # bytes; more than any file of games has, and less than would end a machine's memory
 
@@ -133,6 +135,8 @@ def read_games(path: str | Path) -> GameRecords:
         content = place.read_bytes()
     except FileNotFoundError:
         raise BadInput(f"{place}: there is no such file of games") from None
+    except OSError as error:
+        raise BadInput(f"{place} cannot be read: {error.strerror}") from None
     try:
         arrays = arrays_in(content)
     except Exception as error:  # damaged archives and headers raise errors of a dozen kinds
@@ -142,7 +146,19 @@ def read_games(path: str | Path) -> GameRecords:
     about = read_about(place)
     if about is not None and (about["games"], about["sha256"]) != (len(records), digest(content)):
         raise BadInput(f"{place} is not the file that {sidecar_of(place).name} tells of: its content is another")
+    if about is not None:
+        check_label(place, about)
     return records
+
+
+def check_label(place: Path, about: Mapping[str, Any]) -> None:
+    """Refuse games of another phase than their file is called by, of another game, or by other rules."""
+    game, called = load("domineering"), NAME.fullmatch(place.stem)
+    wanted = {"game": game.spec, "rules_version": game.version} | ({"phase": int(called[1])} if called else {})
+    for key, value in wanted.items():
+        if about.get(key, value) != value:
+            told = f"{sidecar_of(place).name} tells of {key} {about[key]!r}"
+            raise BadInput(f"{place} should hold games with {key} {value!r}, but {told}")
 
 
 def read_about(path: Path) -> dict[str, Any] | None:
@@ -152,7 +168,7 @@ def read_about(path: Path) -> dict[str, Any] | None:
         about = json.loads(place.read_bytes())
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{place} does not tell how games were made: {error}") from None
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise BadInput(f"{place} does not tell how games were made: its format should be {FORMAT!r}")

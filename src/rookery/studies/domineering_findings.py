@@ -6,6 +6,7 @@ whose run stopped early is left out where others went further, and named.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,6 +40,8 @@ END = (0.9, 1.0)
 FIFTHS = tuple((part / 5, (part + 1) / 5) for part in range(5))
 BEGUN = 1e-9  # a part of training that leaves out step 0
 LEARNED = "value and policy"
+OWN = {"name", "meaning", "condition", "seed", "small", "embedding", "teaches_sectors"}
+"""settings in which runs of the same size and protocol may differ"""
 FIGURES = {
     LEARNED: "loss", "value": "value loss", "policy": "policy loss", "sectors": "sector error",
     "policy_accuracy": "policy accuracy", "value_accuracy": "value accuracy",
@@ -112,6 +115,13 @@ class Findings:
         """List the comparisons that can be made, the three key ones first."""
         return list(pairs_of(self.records.conditions(protocol)))
 
+    def cut_short(self, pair: tuple[str, str], protocol: str, figure: str = "r2") -> str:
+        """Say up to which step two conditions can be compared, if that is not the end that was planned."""
+        steps = self.gap(pair, protocol, figure).steps
+        runs = [run for name in pair for run in self.records.of(name, protocol).values()]
+        planned = max((run.steps for run in runs if run.steps is not None), default=0)
+        return f"up to step {steps[-1]:,} of {planned:,}" if len(steps) and steps[-1] < planned else ""
+
     def decay(self, pair: tuple[str, str], protocol: str) -> Decay | None:
         """Fit how the gap of two conditions at the embedded layer shrinks, from the first probe after step 0 on."""
         if (pair, protocol) not in self.decays:
@@ -152,7 +162,7 @@ class Findings:
         """Say what the study lacks, in sentences."""
         if not self.records.runs:
             return [f"There are no runs in {self.folder.name}/runs."]
-        return [*self.missing_runs(), *self.unfinished(), *self.missing_measures()]
+        return [*self.missing_runs(), *self.unfinished(), *self.unequal(), *self.missing_measures()]
 
     def missing_runs(self) -> list[str]:
         """Name conditions and seeds that were not trained, among those that others were."""
@@ -178,6 +188,21 @@ class Findings:
                 lines.append(f"{run.name} was stopped after {run.last_step:,}{of} steps.")
             if not run.probes:
                 lines.append(f"{run.name} was not probed.")
+        return lines
+
+    def unequal(self) -> list[str]:
+        """Name settings in which runs of the same size and protocol differ, so that they can hardly be compared."""
+        lines = []
+        for protocol in ("", *self.protocols):
+            told = f"large networks ({protocol})" if protocol else "small networks"
+            runs = [run for run in self.records.runs.values() if run.protocol == protocol and run.settings]
+            for key in sorted({key for run in runs for key in run.settings} - OWN):
+                values: dict[str, list[str]] = {}
+                for run in runs:
+                    values.setdefault(json.dumps(run.settings.get(key), sort_keys=True), []).append(run.name)
+                if len(values) > 1:
+                    said = "; ".join(f"{brief(value)} in {', '.join(names)}" for value, names in values.items())
+                    lines.append(f"The {told} differ in {key}: {said}.")
         return lines
 
     def missing_measures(self) -> list[str]:
@@ -225,6 +250,11 @@ class Findings:
             "strength": told(self.strength(pair, protocol)),
             "decay": decay.facts() if decay else None,
         }  # fmt: skip
+
+
+def brief(value: str) -> str:
+    """Return a value, of a long one its end, in which checksums differ."""
+    return value if len(value) <= 40 else f"...{value[-40:]}"
 
 
 def told(value: Estimate | Paired | None) -> dict[str, Any] | None:

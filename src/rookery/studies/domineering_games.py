@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.options import whole_number
 from rookery.learn.locks import Lock
+from rookery.learn.spread import Spreader, in_turn
 from rookery.search.domineering_guided import Guidance, guided_games
 from rookery.studies.domineering_files import (
     GameRecords,
@@ -39,6 +40,10 @@ MOST_GAMES = 10_000_000
 
 Say = Callable[[int, int, str], None]
 """told how many games there are, how many there will be, and a note"""
+
+
+PartMaker = Callable[[tuple[int, int]], GameRecords]
+"""(first, count) -> games"""
 
 
 @dataclass
@@ -67,6 +72,8 @@ class Recipe:
     finish: Callable[[], None] = lambda: None
     """does what is to be done when all games are there; it may be called again then"""
     progress: Progress = field(default_factory=Progress)
+    elsewhere: Callable[[], Callable[[], PartMaker]] | None = None
+    """returns what can be sent to others, for them to make such games there; None: each part needs the one before"""
 
     @property
     def about(self) -> dict[str, Any]:
@@ -84,13 +91,26 @@ def alphabeta_recipe(seed: int = 0, threads: int = 1, guidance: Guidance | None 
     whole_number("seed", seed, 0, (1 << 63) - 1)
 
     def make(first: int, count: int) -> GameRecords:
-        found = guided_games(count, seed, first, guided, threads)
-        return records_of(found.moves, found.lengths, found.explored)
+        return AlphabetaMaker(seed, guided, threads)((first, count))
 
     def prepare() -> None:
         make(0, 1)
 
-    return Recipe(1, seed, {"player": "alphabeta", **asdict(guided)}, make, prepare=prepare)
+    settings = {"player": "alphabeta", **asdict(guided)}
+    return Recipe(1, seed, settings, make, prepare=prepare, elsewhere=lambda: partial(AlphabetaMaker, seed, guided))
+
+
+class AlphabetaMaker:
+    """Makes games of phase 1."""
+
+    def __init__(self, seed: int, guidance: Guidance, threads: int = 1):
+        self.seed, self.guidance, self.threads = seed, guidance, threads
+
+    def __call__(self, part: tuple[int, int]) -> GameRecords:
+        """Make games of a part: the number of the first, and how many."""
+        first, count = part
+        found = guided_games(count, self.seed, first, self.guidance, self.threads)
+        return records_of(found.moves, found.lengths, found.explored)
 
 
 class PhaseFolder:
@@ -113,10 +133,13 @@ class PhaseFolder:
             half_written.unlink(missing_ok=True)
 
 
-def make_games(folder: Path, games: int, recipe: Recipe, say: Say = lambda done, total, note: None) -> Path:
+def make_games(
+    folder: Path, games: int, recipe: Recipe, say: Say = lambda done, total, note: None, spread: Spreader | None = None
+) -> Path:
     """Make so many games of a phase, as far as they are not there, and return their file.
 
-    A file of fewer games of the same recipe is continued; one of another recipe, or of more games, is refused.
+    They are made here, or by `spread` elsewhere. A file of fewer games of the same recipe is continued; one of another
+    recipe, or of more games, is refused.
     """
     whole_number("games", games, 1, MOST_GAMES)
     if recipe.whole_parts and games % recipe.part:
@@ -130,7 +153,7 @@ def make_games(folder: Path, games: int, recipe: Recipe, say: Say = lambda done,
         place.sweep()
         made = made_before(place, games, recipe)
         if made is None or len(made) < games:
-            fill_parts(place, games, recipe, made, say)
+            fill_parts(place, games, recipe, made, say, spread)
             put_together(place, games, recipe)
         recipe.progress.tell = lambda share, note: say(games, games, note)
         recipe.finish()
@@ -186,7 +209,9 @@ def flat(about: dict[str, Any]) -> dict[str, Any]:
     return rest | (settings if isinstance(settings, dict) else {})
 
 
-def fill_parts(place: PhaseFolder, games: int, recipe: Recipe, made: GameRecords | None, say: Say) -> None:
+def fill_parts(
+    place: PhaseFolder, games: int, recipe: Recipe, made: GameRecords | None, say: Say, spread: Spreader | None
+) -> None:
     """Make the parts that are not there."""
     if place.plan.exists():
         refuse_others(place.plan, read_plan(place.plan), recipe)
@@ -195,15 +220,32 @@ def fill_parts(place: PhaseFolder, games: int, recipe: Recipe, made: GameRecords
         place.parts.mkdir()
         write_whole(place.plan, (json.dumps(recipe.about, indent=1) + "\n").encode())
     size = recipe.part or PART
-    for first in range(0, games, size):
-        say(first, games, "")
-        count = min(size, games - first)
-        recipe.progress.tell = partial(say_within, say, games, first, count)
-        path = place.part(first // size)
-        if path.exists() and len(read_games(path)) >= count:
-            continue
-        known = made is not None and first + count <= len(made)
-        write_games(path, made[first : first + count] if made is not None and known else recipe.make(first, count))
+
+    def missing() -> Iterator[tuple[int, int]]:
+        for first in range(0, games, size):
+            say(first, games, "")
+            count = min(size, games - first)
+            recipe.progress.tell = partial(say_within, say, games, first, count)
+            path = place.part(first // size)
+            if path.exists() and len(read_games(path)) >= count:
+                continue
+            if made is not None and first + count <= len(made):
+                write_games(path, made[first : first + count])
+            else:
+                yield first, count
+
+    spreader, maker = (spread, made_elsewhere(recipe)) if spread else (in_turn, lambda: lambda part: recipe.make(*part))
+    for (first, _), found in spreader(maker, missing()):
+        write_games(place.part(first // size), found)
+
+
+def made_elsewhere(recipe: Recipe) -> Callable[[], PartMaker]:
+    """Return what others make games by; refuse a recipe whose parts follow from each other."""
+    if recipe.elsewhere is None:
+        raise BadInput(
+            f"games of phase {recipe.phase} cannot be made elsewhere: a round needs what the last one taught"
+        )
+    return recipe.elsewhere()
 
 
 def say_within(say: Say, games: int, first: int, count: int, share: float, note: str) -> None:

@@ -17,7 +17,7 @@ from rookery.games.rng import random_bits
 from rookery.search.domineering_boards import after_openings, guided_moves, play_all, random_openings, turn_seeds
 from rookery.search.domineering_guided import LONGEST, Guidance
 from rookery.studies.domineering_files import GameRecords, records_of
-from rookery.studies.intervals import Estimate, mean_estimate
+from rookery.studies.intervals import Estimate, pairs_estimate
 
 DERIVED = 1 << 62
 """the first of the streams of random numbers that are seeds; games have those below"""
@@ -122,7 +122,7 @@ class Pairs:
     @property
     def score(self) -> Estimate:
         """Points of the first player a game, by the pairs, which are independent as their games are not."""
-        return mean_estimate([1.0] * self.both + [0.5] * self.split + [0.0] * self.neither)
+        return pairs_estimate(self.both, self.split, self.neither)
 
     @property
     def chance(self) -> float:

@@ -11,6 +11,7 @@ visited move is played. A drawn move that is not the most visited one counts as 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -98,6 +99,28 @@ class RavePlayer:
         return found.actions, found.actions != found.best
 
 
+class RaveMaker:
+    """Plays games of phase 3 with a network that is taught."""
+
+    def __init__(self, network: Network, seed: int, settings: RaveSettings, device: torch.device, threads: int = 1):
+        judge = BoardJudge(network, device, rows_for(device, settings.at_once))
+        self.player = RavePlayer(judge, settings, threads, draws=True)
+        self.seed, self.device = seed, device
+
+    def __call__(self, part: tuple[int, int]) -> GameRecords:
+        """Play games of a part: the number of the first, and how many."""
+        with steady(self.device):
+            return self.played(*part)
+
+    def played(
+        self, first: int, count: int, tell: Callable[[float, str], None] = lambda share, note: None
+    ) -> GameRecords:
+        """Play games."""
+        seed = derived_seed(self.seed, GAMES_3)
+        openings = random_openings(count, OPENING, seed, first)
+        return play_games(openings, (self.player,), np.zeros((count, 2), np.int64), seed, first, tell)
+
+
 class RaveGames:
     """Phase 3 in a folder of data."""
 
@@ -106,7 +129,7 @@ class RaveGames:
         self.seed = whole_number("seed", seed, 0, (1 << 63) - 1)
         self.value_file, self.games_file = folder / LAST_NETWORK, PhaseFolder(folder, 2).file
         self.progress = Progress()
-        self.player: RavePlayer | None = None
+        self.maker: RaveMaker | None = None
 
     def recipe(self) -> Recipe:
         """Return the recipe of the games."""
@@ -114,7 +137,10 @@ class RaveGames:
             if not path.is_file():
                 raise BadInput(f"{path}: phase 3 needs the games and the network of phase 2, which are not there")
         settings = asdict(self.settings) | {"player": "rave", "opening": OPENING} | self.sources()
-        return Recipe(3, self.seed, settings, self.make, part=self.settings.at_once, progress=self.progress)
+        return Recipe(
+            3, self.seed, settings, self.make, part=self.settings.at_once, progress=self.progress,
+            elsewhere=self.elsewhere,
+        )  # fmt: skip
 
     def sources(self) -> dict[str, str]:
         """Name what the network comes from, by checksums, and where it is computed."""
@@ -128,12 +154,12 @@ class RaveGames:
 
     def played(self, first: int, count: int) -> GameRecords:
         """Play games, on as many threads of PyTorch as are set."""
-        if self.player is None:
-            judge = BoardJudge(self.network(), self.device, rows_for(self.device, self.settings.at_once))
-            self.player = RavePlayer(judge, self.settings, self.threads, draws=True)
-        seed = derived_seed(self.seed, GAMES_3)
-        openings = random_openings(count, OPENING, seed, first)
-        return play_games(openings, (self.player,), np.zeros((count, 2), np.int64), seed, first, self.progress.tell)
+        self.maker = self.maker or RaveMaker(self.network(), self.seed, self.settings, self.device, self.threads)
+        return self.maker.played(first, count, self.progress.tell)
+
+    def elsewhere(self) -> Callable[[], RaveMaker]:
+        """Return what others play such games by."""
+        return partial(RaveMaker, self.network(), self.seed, self.settings, self.device)
 
     def network(self) -> Network:
         """Return the network with a policy, taught if it is not there."""

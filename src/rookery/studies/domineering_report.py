@@ -33,7 +33,7 @@ def summary_section(found: Findings, drawn: bool) -> Iterator[str]:
         yield ""
     seeds = len(found.records.seeds)
     yield (
-        f"Intervals are for 95 %, by Student's distribution over seeds ({seeds} of them), from differences within each "
+        f"Intervals are for 95 %, by Student's distribution over seeds (up to {seeds}), from differences within each "
         "seed. A verdict is open where an interval lies on both sides of 0, or where there is none. Runs are the "
         "samples: steps of one run are never counted as if they were independent. Many numbers are looked at here, and "
         "intervals are not widened for that."

@@ -29,14 +29,16 @@ def learning_section(found: Findings, protocol: str, figures: set[str]) -> Itera
     yield (
         "Validation over the last tenth of the steps, means over seeds. The loss is the sum of value and policy loss "
         "in nats, without the sectors, so that conditions can be compared whatever they are taught. Steps that the "
-        "small network was trained for are not counted."
+        "small network was trained for are not counted. Seeds that stopped before others of the same condition are "
+        "left out of the means."
     )
     yield ""
     rows = []
     for name in found.records.conditions(protocol):
         cells = [shown(found.level(name, protocol, key), DIGITS.get(key, 3)) for key in FIGURES]
-        steps = sorted({run.last_step for run in found.records.of(name, protocol).values()})
-        rows.append((name, len(found.records.of(name, protocol)), " / ".join(f"{step:,}" for step in steps), *cells))
+        curves, there = found.curves(name, protocol, LEARNED), len(found.records.of(name, protocol))
+        seeds = f"{len(curves.seeds)} of {there}" if len(curves.seeds) < there else there
+        rows.append((name, seeds, f"{curves.steps[-1]:,}" if len(curves.steps) else "-", *cells))
     yield from table(("condition", "seeds", "steps", *FIGURES.values()), rows)
     yield from picture(figures, f"losses-{protocol}", "validation by steps")
     rows = []
@@ -45,11 +47,15 @@ def learning_section(found: Findings, protocol: str, figures: set[str]) -> Itera
         ends = [found.part(pair, protocol, key) for key in (LEARNED, "policy_accuracy")]
         if any(parts):
             cells = ["-" if part is None else f"{part.estimate.mean:+.4f}" for part in parts]
-            rows.append((" - ".join(pair), *cells, shown_pair(ends[0], 4), shown_pair(ends[1], 4)))
+            last = f"{found.gap(pair, protocol, LEARNED).steps[-1]:,}"
+            rows.append((" - ".join(pair), last, *cells, shown_pair(ends[0], 4), shown_pair(ends[1], 4)))
     if rows:
-        yield "Differences of the loss, seed by seed; below 0 the first has learned more."
+        yield (
+            "Differences of the loss, seed by seed; below 0 the first has learned more. Parts are shares of the steps "
+            "that both have."
+        )
         yield ""
-        yield from table(("difference", *PARTS, "loss at the end", "policy accuracy at the end"), rows)
+        yield from table(("difference", "steps", *PARTS, "loss at the end", "policy accuracy at the end"), rows)
 
 
 def shown_pair(found: Paired | None, digits: int = 3) -> str:
@@ -107,6 +113,11 @@ def comparison_section(found: Findings, protocol: str, figures: set[str]) -> Ite
     if left_out:
         named = ", ".join(str(seed) for seed in sorted(left_out))
         yield f"Left out for want of steps or of a partner, in some of them: seeds {named}."
+        yield ""
+    notes = {" - ".join(pair): found.cut_short(pair, protocol) for pair in found.pairs(protocol)}
+    short = "; ".join(f"{name} {note}" for name, note in notes.items() if note)
+    if short:
+        yield f"Runs were stopped, so that parts and the last tenth are those of fewer steps: {short}."
         yield ""
 
 
@@ -178,7 +189,9 @@ def persistence_section(found: Findings, protocol: str, figures: set[str]) -> It
         return
     yield (
         "At the end, by layer: R2 of a fresh probe, R2 of the probe of step 0 (if the layer still shows the sectors in "
-        "the same way, both are the same), and CKA with the small network's layer."
+        "the same way, both are the same; it is far below 0 where the layer's numbers have moved or grown, so that the "
+        "old sums miss by more than the sectors vary), and CKA with the small network's layer, which does not depend "
+        "on how large the numbers are."
     )
     yield ""
     yield from table(("condition", "layer", "R2", "R2 of the frozen probe", "CKA with the small network"), rows)
@@ -231,7 +244,7 @@ def strength_section(found: Findings, protocol: str, figures: set[str]) -> Itera
         yield "The networks have not met."
         yield ""
         return
-    match = found.compared["strength"][0]
+    match = found.compared["strength"][-1]  # the first may be of an earlier comparison
     how = "by the policy's first move" if match["candidates"] == 1 else f"by value among {match['candidates']} moves"
     yield (
         f"Networks play {how}, from {match['openings']} random openings that all matches share, each with both seats. "

@@ -30,7 +30,7 @@ from rookery.studies.domineering_batches import (
     squares_of_moves,
     tokens_of,
 )
-from rookery.studies.intervals import Estimate, mean_estimate
+from rookery.studies.intervals import pairs_estimate
 
 AT_ONCE = {"cpu": 128, "cuda": 4096}
 """positions that a network judges together"""
@@ -142,10 +142,10 @@ def played_out(first: Mover, second: Mover, starts: Tensor, plies: int, say: Cal
 
 def match_facts(won: Tensor) -> dict[str, Any]:
     """Return the result of a match from whether the first won, [N, 2]; its interval is over openings."""
-    scores = won.double().mean(1)
-    found: Estimate = mean_estimate(scores.tolist())
+    both, split, neither = (int((won.sum(1) == points).sum()) for points in (2, 1, 0))
+    found = pairs_estimate(both, split, neither)
     return {
         "games": won.numel(), "score": found.mean, "low": max(0.0, found.low), "high": min(1.0, found.high),
         "as_vertical": float(won[:, 0].double().mean()), "as_horizontal": float(won[:, 1].double().mean()),
-        "both": int((scores == 1).sum()), "split": int((scores == 0.5).sum()), "neither": int((scores == 0).sum()),
+        "both": both, "split": split, "neither": neither,
     }  # fmt: skip

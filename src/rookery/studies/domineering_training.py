@@ -27,13 +27,13 @@ import torch
 from torch import Tensor
 
 from rookery.games.options import one_of, whole_number
+from rookery.nets.attention import fits
 from rookery.nets.transformer import Layer, Transformer
 from rookery.studies.domineering_batches import Batch, Order, Positions
 from rookery.studies.domineering_losses import Figures, Weights, figures, learning_rate, taught
 from rookery.studies.domineering_plan import RunSettings
 
-ATTENTIONS = ("auto", "flash", "cudnn", "efficient", "two-parts", "two-parts-cudnn")
-IN_TWO_PARTS = {"two-parts": "flash", "two-parts-cudnn": "cudnn"}
+ATTENTIONS = ("auto", "flash", "cudnn", "efficient", "own")
 WARMING = 2  # blocks before capturing, whose effect is undone
 FIRST_SCALE, SCALE_GROWTH, SCALE_BACKOFF, GROWTH_STEPS = 65536.0, 2.0, 0.5, 2000
 
@@ -49,7 +49,7 @@ class Speed:
     tune: bool = False
     """whether it also tries kernels for products; takes minutes"""
     attention: str = "auto"
-    """which kernel; `two-parts` is flash over the squares alone (nets/attention.py), with `-cudnn` the one of cuDNN"""
+    """which kernel; `own` is that of nets/attention.py"""
     graph: bool = True
     """whether a card is given whole blocks"""
 
@@ -60,7 +60,7 @@ class Speed:
     @classmethod
     def best(cls, device: str) -> Speed:
         """Return what suits a device."""
-        return cls(compile=True, attention="two-parts") if device == "cuda" else cls(block=1)
+        return cls(compile=True, attention="own") if device == "cuda" else cls(block=1)
 
 
 # ---- how it is computed --------------------------------------------------------------------------
@@ -77,12 +77,11 @@ def computing(network: Transformer, precision: str, attention: str = "auto") -> 
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     device, half = next(network.parameters()).device, half_type(precision)
-    known = half is not None or device.type == "cpu"  # cards have these kernels in half precision alone
-    parts = IN_TWO_PARTS.get(attention, "") if known else ""
+    own = attention == "own" and (device.type == "cpu" or (half is not None and has_triton()))
     kernels = {"flash": "FLASH_ATTENTION", "cudnn": "CUDNN_ATTENTION", "efficient": "EFFICIENT_ATTENTION"}
     chosen = getattr(SDPBackend, kernels[attention]) if attention in kernels else None
     mixed = half is not None and not precision.endswith("-all")
-    set_two_parts(network, parts)
+    set_own_kernel(network, own)
     try:
         with (
             sdpa_kernel(chosen) if chosen is not None else nullcontext(),
@@ -90,19 +89,25 @@ def computing(network: Transformer, precision: str, attention: str = "auto") -> 
         ):
             yield
     finally:
-        set_two_parts(network, "")
+        set_own_kernel(network, False)
 
 
-def set_two_parts(network: Transformer, kernel: str) -> None:
-    """Say beside which kernel the board's token goes; empty: it goes with the squares."""
+def set_own_kernel(network: Transformer, own: bool) -> None:
+    """Say whether tokens are mixed by kernels of our own, where those fit."""
+    fitting = fits(network.config.inputs, network.config.head_width)
     for layer in network.layers:
         assert isinstance(layer, Layer)
-        layer.attn.in_two_parts = kernel
+        layer.attn.own_kernel = own and fitting
+
+
+def has_triton() -> bool:
+    """Tell whether there is what kernels are written in."""
+    return importlib.util.find_spec("triton") is not None
 
 
 def why_not_compiled(device: str) -> str:
     """Say what is missing for PyTorch's compiler; empty if nothing is."""
-    if device == "cuda" and importlib.util.find_spec("triton") is None:
+    if device == "cuda" and not has_triton():
         return "Triton is not installed"
     named = os.environ.get("CXX" if device == "cpu" else "CC", "")
     if not any(shutil.which(name) for name in (named, "cc", "gcc", "clang", "g++") if name):
@@ -247,7 +252,7 @@ class Trainer:
         self.note = why_not_compiled(self.device.type) or self.tried()
         if self.note:
             self.judge = self.judged
-            self.speed = replace(self.speed, attention="auto")  # in two parts it would only be slower
+            self.speed = replace(self.speed, attention="auto")
 
     def tried(self) -> str:
         """Have the network compiled and go forwards and backwards once; return what went wrong, if anything did."""
@@ -331,8 +336,8 @@ class Trainer:
         """Go on from a state."""
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.rate
+        for group in self.optimizer.param_groups:  # the state may come from another device
+            group.update(lr=self.rate, capturable=self.device.type == "cuda")
         if self.scale is not None:
             self.scale.copy_(state["scaler"]["scale"])
             self.good_steps.copy_(state["scaler"]["good_steps"])

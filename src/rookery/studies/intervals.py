@@ -89,6 +89,19 @@ def share_estimate(hits: int, count: int) -> Estimate:
     return Estimate(share, max(0.0, centre - half), min(1.0, centre + half), count)
 
 
+def pairs_estimate(both: int, split: int, neither: int) -> Estimate:
+    """Estimate points a game from openings played twice: both games won, one of them, neither.
+
+    Where all openings ended alike, their scatter says nothing, and Student's interval would have no width. Then it is
+    asked how many openings may end otherwise (Wilson), each as far off as can be.
+    """
+    count = both + split + neither
+    if count < 2 or count not in (both, split, neither):
+        return mean_estimate([1.0] * both + [0.5] * split + [0.0] * neither)
+    mean, others = (both + split / 2) / count, share_estimate(0, count).high
+    return Estimate(mean, mean * (1 - others), mean + (1 - mean) * others, count)
+
+
 def shown(estimate: Estimate | None, digits: int = 3, unit: float = 1.0) -> str:
     """Write an estimate with its interval, in units such as 0.01 for per cent."""
     if estimate is None or math.isnan(estimate.mean):

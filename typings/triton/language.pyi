@@ -1,0 +1,7 @@
+from typing import Any
+
+constexpr: Any
+float32: Any
+int64: Any
+
+def __getattr__(name: str) -> Any: ...
