@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from rookery import load
 from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import Turn
-from rookery.arena.players import make_player
+from rookery.arena.players import FORMS, SIMS, make_player
+from rookery.arena.texts import read_text
 from rookery.engines.gomocup import GomocupEngine, serve
 from rookery.errors import BadInput
 
@@ -111,6 +112,13 @@ def test_a_stone_taken_back_from_the_middle_leaves_the_others():
     engine.ask("TAKEBACK 0,0")
     assert stones(engine) == {(5, 5): 1}
     assert engine.board.position(load("gomoku:size=9")).text().startswith("........./" * 3 + ".....x...")
+
+
+def test_no_allowance_of_memory_asks_for_more_simulations_than_a_player_may_have():
+    engine = Told(player="mcts")
+    engine.ask("INFO max_memory " + "9" * 18)
+    text = engine.text_within(load("gomoku:size=9"))
+    assert read_text(text, FORMS).options["sims"] == SIMS.most
 
 
 def test_the_manager_may_make_our_move():

@@ -13,7 +13,8 @@ from rookery.nets.residual import build
 
 pytestmark = pytest.mark.gpu
 TOWER = TowerConfig(planes=17, rows=15, cols=15, extra_actions=3)
-CONFIGS = [V3, V4, V5, TOWER, TransformerConfig(rows=8, cols=8, side_token=True)]
+TOLD = TowerConfig(planes=3, rows=15, cols=15, squeeze=16, pooling=16)
+CONFIGS = [V3, V4, V5, TOWER, TOLD, TransformerConfig(rows=8, cols=8, side_token=True)]
 
 
 def observations(inputs: int, rows: int, seed: int = 0) -> np.ndarray:

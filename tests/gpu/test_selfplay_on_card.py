@@ -13,12 +13,16 @@ pytestmark = pytest.mark.gpu
 
 torch = pytest.importorskip("torch")
 
-WAYS = {
-    "pylos:removal=greedy": {"urgency": "infinite", "ply_limit": 60, "repetition_limit": 3, "repetition_value": 0.5},
-    "pylos": {"discount": 0.97, "random_plies": 3, "ply_limit": 90, "ply_limit_value": -0.25},
-    CONNECT_FOUR: {"gumbel": 4, "noise": 0.0},
-    "texas42": {"full_share": 0.5, "cheap_simulations": 3, "leaves": 2},
-}
+WAYS = [
+    ("pylos:removal=greedy",
+     {"urgency": "infinite", "ply_limit": 60, "repetition_limit": 3, "repetition_value": 0.5}),
+    ("pylos", {"discount": 0.97, "random_plies": 3, "ply_limit": 90, "ply_limit_value": -0.25}),
+    (CONNECT_FOUR, {"gumbel": 4, "noise": 0.0}),
+    ("texas42", {"full_share": 0.5, "cheap_simulations": 3, "leaves": 2}),
+    (CONNECT_FOUR, {"forced": 2.0, "prune": True, "simulations": 24, "full_share": 0.5, "cheap_simulations": 6}),
+    (CONNECT_FOUR, {"opponent": "random", "random_plies": 2, "full_share": 0.5, "cheap_simulations": 3}),
+    ("pylos", {"opponent": "random", "opponent_taught": True, "ply_limit": 90}),
+]  # fmt: skip
 
 
 class Even(Hashed):
@@ -29,15 +33,15 @@ class Even(Hashed):
         return np.zeros_like(logits), values
 
 
-@pytest.mark.parametrize("spec", WAYS)
-def test_the_same_games_reach_the_replay(spec):
+@pytest.mark.parametrize(("spec", "way"), WAYS, ids=str)
+def test_the_same_games_reach_the_replay(spec, way):
     from rookery.learn.replay import Replay
     from rookery.learn.sections import SelfplaySettings
     from rookery.learn.selfplay import SelfPlay
     from rookery.learn.selfplay_cuda import SelfPlayOnCard
 
     game = load(spec)
-    settings = SelfplaySettings(**{"at_once": 24, "simulations": 8, "noise": 0.25, **WAYS[spec]})
+    settings = SelfplaySettings(**{"at_once": 24, "simulations": 8, "noise": 0.25, **way})
     judge = Even(game)
 
     def asked(observations, logits, values):
@@ -70,13 +74,14 @@ def first_numbers(observations, logits, values):
     values.copy_((observations[:, 1] + observations[:, 2] * 2 - observations[:, 3]) / 4)
 
 
-def test_a_captured_round_plays_what_a_plain_one_plays():
+@pytest.mark.parametrize("more", [{}, {"opponent": "random", "at_once": 300}], ids=str)
+def test_a_captured_round_plays_what_a_plain_one_plays(more):
     from rookery.learn.replay import Replay
     from rookery.learn.sections import SelfplaySettings
     from rookery.learn.selfplay_cuda import SelfPlayOnCard
 
     game = load("pylos")
-    settings = SelfplaySettings(at_once=2000, simulations=6, leaves=2, ply_limit=40)
+    settings = SelfplaySettings(**{"at_once": 2000, "simulations": 6, "leaves": 2, "ply_limit": 40, **more})
     plain = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 99_000, "cuda"), first_numbers, False)
     other = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 99_000, "cuda"), first_numbers)
     done = 0
@@ -84,6 +89,6 @@ def test_a_captured_round_plays_what_a_plain_one_plays():
         expected, found = plain.round(), other.round()
         assert found == expected
         done += found.games
-    assert done >= 2000
+    assert done >= settings.at_once
     for name, expected, found in zip(plain.replay.rows._fields, plain.replay.rows, other.replay.rows, strict=True):
         assert torch.equal(found, expected), name

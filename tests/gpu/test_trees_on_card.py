@@ -21,6 +21,7 @@ WAYS = [
     {"urgency": "infinite", "leaves": 3},
     {"urgency": "lc0", "reduction": 0.33, "leaves": 4},
     {"discount": 0.97, "prove": True},
+    {"forced": 2.0, "prune": True, "leaves": 2, "c": 0.5},
 ]
 
 
@@ -114,7 +115,7 @@ def test_trees_more_than_twice_as_deep_as_a_warp_is_wide_are_equal():
     assert same(fast, slow).all()
 
 
-@pytest.mark.parametrize("way", [{}, {"noise": 0.25}, {"gumbel": 8}], ids=str)
+@pytest.mark.parametrize("way", [{}, {"noise": 0.25}, {"gumbel": 8}, {"noise": 0.25, "forced": 2.0}], ids=str)
 def test_nearly_all_trees_are_equal_with_softmax_and_noise(way):
     game, evaluator = load(CONNECT_FOUR), Hashed(load(CONNECT_FOUR), policy="logits")
     settings, positions = TreeSettings(simulations=60, **way), positions_of(game, 400, 8)

@@ -14,7 +14,7 @@ from rookery.games.rng import random_below, random_bits
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, SelfPlay
-from rookery.search.trees import Trees, improve
+from rookery.search.trees import Trees, improve, visits_for_target
 from search.slow_trees import Hashed
 
 SEED = 5
@@ -127,7 +127,7 @@ def searched_again(found: Recorded, number: int, taught: bool) -> dict[int, Sear
         return {}
     tree = settings.tree(SEED)
     if not taught:
-        tree = replace(tree, simulations=settings.cheap_simulations, noise=0.0)
+        tree = replace(tree, simulations=settings.cheap_simulations, noise=0.0, forced=0.0, prune=False)
     trees, positions = Trees(found.game, tree, trees=len(plies)), positions_of(found, number)
     trees.put([positions[i] for i in plies], [number] * len(plies), plies)
     trees.arrays.trees["search"] = [i - settings.random_plies for i in plies]  # `again` begins the next one
@@ -145,4 +145,6 @@ def weights_of(trees: Trees, b: int) -> dict[int, float]:
     weights = edges["visits"].astype(np.float32)
     if trees.settings.gumbel:
         improve(trees.arrays, b, weights)
+    if trees.settings.prune:
+        visits_for_target(trees.arrays, b, weights)
     return dict(zip(edges["action"].tolist(), weights.tolist(), strict=True))

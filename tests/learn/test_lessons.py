@@ -104,6 +104,7 @@ def test_lessons_of_the_baseline_are_its_moves_and_values():
             position.play(int(action))
 
 
+@pytest.mark.slow
 def test_any_player_of_the_arena_can_be_the_supervisor():
     game = load(CONNECT_FOUR)
     settings = LessonSettings(supervisor="alphabeta:depth=2", opening=2, explore=20)

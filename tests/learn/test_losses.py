@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rookery.learn.losses import losses, policy_loss, value_target
+from rookery.learn.losses import chance_target, losses, policy_loss, value_target
 from rookery.learn.replay import Batch
 
 
@@ -84,3 +84,49 @@ def test_only_value_and_policy_teach():
     assert found.policy.requires_grad
     assert not found.decisive.requires_grad
     assert not found.drawn.requires_grad
+
+
+# ---- chances to win, draw and lose ---------------------------------------------------------------
+
+
+def slow_chances(outcome, value, root_share):
+    """Return the chances that are taught: of the outcome, and of two halves of a game won with the same chance."""
+    certain = {1.0: (1, 0, 0), 0.0: (0, 1, 0), -1.0: (0, 0, 1), -0.97: (0, 0.03, 0.97)}  # the last is discounted
+    known = certain[outcome]
+    half = (1 + value) / 2
+    found = {2: 0.0, 1: 0.0, 0: 0.0}
+    for first, chance in ((1, half), (0, 1 - half)):
+        for second, other in ((1, half), (0, 1 - half)):
+            found[first + second] += chance * other
+    return [(1 - root_share) * a + root_share * b for a, b in zip(known, found.values(), strict=True)]
+
+
+@pytest.mark.parametrize("root_share", [0.0, 0.25, 1.0])
+def test_chances_are_taught_by_their_definition(root_share):
+    batch, rng = batch_of(50), np.random.default_rng(1)
+    logits, said = rng.normal(0, 2, (50, 9)), rng.normal(0, 2, (50, 3))
+    tensors = [torch.tensor(array, dtype=torch.float32) for array in (logits, np.zeros(50), said)]
+    found = losses(tensors[0], tensors[1], batch, root_share, True, tensors[2])
+    divergences = []
+    for i in range(50):
+        target = slow_chances(round(float(batch.outcomes[i]), 6), float(batch.values[i]), root_share)
+        shares = np.exp(said[i]) / np.exp(said[i]).sum()
+        divergences.append(sum(t * (np.log(t) - np.log(p)) for t, p in zip(target, shares, strict=True) if t > 1e-12))
+    assert float(found.value) == pytest.approx(np.mean(divergences), rel=1e-5)
+    won = batch.outcomes.numpy() != 0
+    assert float(found.decisive) == pytest.approx(np.mean(np.array(divergences)[won]), rel=1e-5)
+    assert float(found.policy) == float(losses(tensors[0], tensors[1], batch, root_share, True).policy)
+
+
+def test_chances_that_are_taught_have_the_value_that_is_taught():
+    batch = batch_of(50)
+    for share in (0.0, 0.3, 1.0):
+        target = chance_target(batch, share)
+        torch.testing.assert_close(target[:, 0] - target[:, 2], value_target(batch, share))
+        torch.testing.assert_close(target.sum(1), torch.ones(50))
+
+
+def test_nothing_is_left_to_learn_where_the_chances_are_met():
+    batch = batch_of(20)
+    met = chance_target(batch, 0.5).clamp_min(1e-20).log()
+    assert abs(float(losses(torch.zeros(20, 9), torch.zeros(20), batch, 0.5, False, met).value)) < 1e-6

@@ -36,6 +36,8 @@ WAYS = {
     "choice": ("pylos", 70, {"discount": 0.97, "random_plies": 3, "ply_limit": 45, "ply_limit_value": -0.25}),
     "gumbel": (CONNECT_FOUR, 45, {"gumbel": 4, "noise": 0.0, "ply_limit": 20, "ply_limit_value": 0.5}),
     "lc0": (CONNECT_FOUR, 45, {"urgency": "lc0"}),
+    "forced": (CONNECT_FOUR, 45, {"forced": 3.0, "prune": True, "c": 0.5, "simulations": 16, "full_share": 0.6,
+                                  "cheap_simulations": 6}),
     "four seats": ("texas42", 80, {"full_share": 0.5, "cheap_simulations": 3, "leaves": 2, "discount": 0.9}),
 }  # fmt: skip
 """game, rounds and settings"""

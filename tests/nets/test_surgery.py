@@ -225,6 +225,14 @@ def test_verification_sees_a_network_that_computes_something_else():
         verify_embedding(one, other, TOKENS)
 
 
+def test_answers_that_are_no_numbers_are_not_verified():
+    one, _, grown = pair()
+    for network in (one, grown):
+        network.value_head.bias.data.fill_(torch.inf)  # the same in both, and their difference is no number
+    with pytest.raises(BadInput, match="differs from the small one by nan"):
+        verify_embedding(one, grown, TOKENS)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

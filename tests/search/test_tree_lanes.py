@@ -21,6 +21,7 @@ WAYS = [
     {"urgency": "reduced", "reduction": 0.3, "leaves": 2},
     {"urgency": "lc0", "reduction": 0.3, "discount": 0.97, "c": 0.2},
     {"gumbel": 5, "c": 0.1},
+    {"forced": 4.0, "prune": True, "temperature": 1.0, "c": 0.3, "leaves": 2},
 ]
 CASES = [
     *((CONNECT_FOUR, way) for way in WAYS),

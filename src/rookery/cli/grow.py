@@ -18,7 +18,11 @@ SIZES = ("width", "heads", "head_width", "layers", "mlp")
 def grow(
     small: Annotated[str, Argument(metavar="SMALL", help="a run, a file of weights, or zoo:NAME")],
     large: Annotated[
-        str, Argument(metavar="LARGE_CONFIG", help="small, medium, large, small-final, large-final, or a YAML file")
+        str,
+        Argument(
+            metavar="LARGE_CONFIG",
+            help="small, medium, large, small-final, large-final, 5x64, 6x64, 10x128, or a YAML file",
+        ),
     ],
     changes: Annotated[
         list[str] | None, Option("--set", metavar="KEY=VALUE", help="change a size of the large network: layers=9")
@@ -57,6 +61,8 @@ def grow(
     target = output or Path(f"{stem}-grown.pth")
     if target.is_dir() or target.suffix not in SUFFIXES:
         raise BadInput(f"--out {str(target)!r} must name a file that ends in {' or '.join(SUFFIXES)}")
+    if not target.parent.is_dir():
+        raise BadInput(f"--out {str(target)!r}: there is no folder {str(target.parent)!r}")
     if target.exists() and target.samefile(source):
         raise BadInput(f"--out {str(target)!r} is the small network itself")
     loaded = load_network(source)
@@ -75,9 +81,12 @@ def large_values(text: str, changes: list[str]) -> dict[str, Any]:
     """Return the sizes that a person gives for a large network: by a preset or a file, and single ones."""
     from rookery.learn.settings import override_values
     from rookery.learn.yaml_text import read_yaml
-    from rookery.nets.configs import PRESETS
+    from rookery.nets.configs import PRESETS, TOWERS
 
-    if text in PRESETS:
+    values: Any
+    if text in TOWERS:
+        values = {"kind": "tower"} | dict(zip(("blocks", "width"), TOWERS[text], strict=True))
+    elif text in PRESETS:
         values = {name: getattr(PRESETS[text], name) for name in ("kind", *SIZES)}
     else:
         values = read_yaml(file_text(text), text)
@@ -86,15 +95,17 @@ def large_values(text: str, changes: list[str]) -> dict[str, Any]:
         raise BadInput(f"{text} should hold the sizes of a network by name, like layers: 7")
     for change in changes:
         override_values(values, change)
-    return {key: value for key, value in values.items() if key != "observation"}
+    return {key: value for key, value in values.items() if key not in ("observation", "preset")}
 
 
 def file_text(path: str) -> str:
     """Read a file of sizes."""
-    from rookery.nets.configs import PRESETS
+    from rookery.nets.configs import PRESETS, TOWERS
 
     try:
         return Path(path).expanduser().read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise BadInput(f"{path!r} cannot be read: {reason}; give a file, or one of {', '.join(PRESETS)}") from None
+        raise BadInput(
+            f"{path!r} cannot be read: {reason}; give a file, or one of {', '.join([*PRESETS, *TOWERS])}"
+        ) from None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import sys
 import threading
 import time
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterable
 
 import rookery
 from rookery.arena.player import Player, PlayerFailed, Turn, turn_seed
-from rookery.arena.players import make_player
+from rookery.arena.players import SIMS, make_player
 from rookery.engines.gomocup_board import OTHER, OWN, Board, Refused
 from rookery.errors import BadInput
 from rookery.games.game import Game
@@ -38,6 +39,7 @@ SHARE_ON_ITS_WAY = 0.05  # of a move's time, kept back as well
 NO_TIME = 0.01  # seconds, where the manager says as fast as possible
 USUAL_TURN = 30_000  # milliseconds a move, if the manager says nothing
 NUMBERS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "rule", "game_type", "max_depth", "max_node")
+NUMBER = re.compile(r"-?[0-9]{1,18}")
 LONGEST_LINE = 1000
 TREES = ("mcts", "net", "rave")  # kinds of players that remember what they search
 OTHER_MEMORY = 64 << 20  # bytes of a search beside its tree
@@ -96,7 +98,7 @@ class GomocupEngine:
 
     def start(self, text: str) -> None:
         """Begin a game on a board of a size; this is the time to compile and load."""
-        if not text.isdecimal():
+        if not NUMBER.fullmatch(text):
             raise Refused(f"START {text[:60]}: the size should be a number")
         size = int(text)
         load("gomoku", size=size)  # refuses a size that is not played
@@ -126,7 +128,7 @@ class GomocupEngine:
         """Take a fact; those that mean nothing to us are let pass without a word."""
         key, _, value = text.partition(" ")
         key = key.lower()
-        if key not in NUMBERS or not value.strip().lstrip("-").isdecimal():
+        if key not in NUMBERS or not NUMBER.fullmatch(value.strip()):
             return
         number = int(value)
         if key == "rule":
@@ -243,7 +245,8 @@ class GomocupEngine:
         spare = allowed - memory_used() - OTHER_MEMORY
         if spare < 0:
             self.say(f"MESSAGE {allowed >> 20} MB are too little: {memory_used() >> 20} MB are in use already")
-        sims = max(FEWEST_SIMULATIONS, spare // (game.most_legal * EDGE.itemsize + NODE.itemsize))
+        fitting = spare // (game.most_legal * EDGE.itemsize + NODE.itemsize)
+        sims = max(FEWEST_SIMULATIONS, min(fitting, int(SIMS.most)))
         return f"{text}{',' if options else ':'}sims={sims}"
 
     # -- the opening of swap2 --

@@ -42,7 +42,7 @@ from rookery.learn.judging import Judge, elo_after, in_words, plateau
 from rookery.learn.judging import told as told_of
 from rookery.learn.locks import Lock
 from rookery.learn.settings import RunSettings, network_values
-from rookery.learn.stage_work import Generation, ImitationWork, Say, SelfplayWork, Stop, Work
+from rookery.learn.stage_work import ALONE, Generation, Help, ImitationWork, Say, SelfplayWork, Stop, Work
 from rookery.learn.starts import start_bytes
 from rookery.learn.tracking import check_sinks
 from rookery.learn.yaml_text import yaml_text
@@ -59,12 +59,14 @@ MET, MISSED, STOPPED = "met", "missed", "stopped"
 class StageRun:
     """A stage in its folder, with its judge."""
 
-    def __init__(self, folder: Path, stage: Stage, settings: ImitationSettings | RunSettings, seed: int):
+    def __init__(
+        self, folder: Path, stage: Stage, settings: ImitationSettings | RunSettings, seed: int, help_with: Help
+    ):
         self.folder, self.stage, self.until = folder, stage, stage.until
         if isinstance(settings, ImitationSettings):
-            self.work: Work = ImitationWork(folder, settings)
+            self.work: Work = ImitationWork(folder, settings, help_with)
         else:
-            self.work = SelfplayWork(folder, settings)
+            self.work = SelfplayWork(folder, settings, help_with)
         self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type)
         self.log = LineLog(folder / JUDGED)
         self.log.mend()
@@ -196,6 +198,7 @@ class Curriculum:
         path = Path(os.path.abspath(Path(folder).expanduser()))
         with told(path):
             os.makedirs(path, exist_ok=True)
+            sweep(path)  # a killed process may have left half of the settings
             if any(path.iterdir()):
                 raise BadInput(f"{path} is not empty; `rookery resume` goes on with what is there")
         write_whole(path / FILE, yaml_text(settings.model_dump(mode="json")).encode())
@@ -231,16 +234,18 @@ class Curriculum:
         stop: Stop = lambda: False,
         say: Callable[[str, str, int, int, str], None] = lambda *how: None,
         end: Callable[[str], None] = lambda account: None,
+        help_with: Help = ALONE,
     ) -> Outcome:
         """Go on with the first stage that is not done, and then with those behind it.
 
         say  told the stage, what is being counted, how much is done, of how much, and figures in a few words
         end  told the account of each stage that is done
+        help_with  who plays and makes lessons
         """
         network: Path | None = None
         for number, stage in enumerate(self.settings.stages):
             if self.outcome_of(number) is None:
-                verdict, account = self.run_stage(number, network, stop, partial(say, stage.name))
+                verdict, account = self.run_stage(number, network, stop, partial(say, stage.name), help_with)
                 if verdict != MET:
                     return Outcome(verdict, account, network)
                 end(account)
@@ -249,14 +254,16 @@ class Curriculum:
             network = self.stage_folder(number) / done["network"]
         return Outcome(MET, f"all {len(self.settings.stages)} stages are done", network)
 
-    def run_stage(self, number: int, network: Path | None, stop: Stop, say: Say) -> tuple[str, str]:
+    def run_stage(
+        self, number: int, network: Path | None, stop: Stop, say: Say, help_with: Help = ALONE
+    ) -> tuple[str, str]:
         """Go on with a stage; return how it ended and the account of that."""
         folder, start = self.stage_folder(number), str(network) if network else self.settings.start
         os.makedirs(folder.parent, exist_ok=True)
         self.write_progress(number, "at work", "")
         stage = StageRun(
             folder, self.settings.stages[number], settings_of(self.settings, number, start),
-            stage_seed(self.settings, number),
+            stage_seed(self.settings, number), help_with,
         )  # fmt: skip
         try:
             verdict = stage.run(stop, say)

@@ -17,12 +17,12 @@ from rookery.games.library import load
 from rookery.games.rng import random_bits
 from rookery.learn.complaints import in_one_message, problem_lines
 from rookery.learn.imitation import ImitationSettings
+from rookery.learn.network_sections import NetworkSettings
 from rookery.learn.sections import (
     CheckpointSettings,
     GateSettings,
     ImitationTraining,
     LessonSettings,
-    NetworkSettings,
     Section,
     SelfplaySettings,
     Text,

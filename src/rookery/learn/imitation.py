@@ -39,12 +39,12 @@ from rookery.learn.files import LineLog, save_whole, sweep, told, write_whole
 from rookery.learn.lessons import SHARD, Lessons, baseline_depth, count_held_out, gather_lessons, is_held_out, rows_of
 from rookery.learn.locks import Lock
 from rookery.learn.losses import losses
+from rookery.learn.network_sections import NetworkSettings
 from rookery.learn.replay import Replay
 from rookery.learn.runs import CONFIG, LOCK, START, STATE, rounded
 from rookery.learn.sections import (
     ImitationTraining,
     LessonSettings,
-    NetworkSettings,
     Section,
     Text,
     TrainingSettings,
@@ -53,6 +53,7 @@ from rookery.learn.sections import (
 )
 from rookery.learn.settings import network_problems, network_values
 from rookery.learn.snapshots import Snapshot, load_snapshot, save_snapshot
+from rookery.learn.spread import Spreader
 from rookery.learn.starts import first_network, start_bytes
 from rookery.learn.threads import fastest_threads
 from rookery.learn.trainer import Trainer, learning_rate
@@ -126,7 +127,8 @@ def make_imitation(folder: str | os.PathLike[str], settings: ImitationSettings) 
     start = start_bytes(settings.start, values, settings.network.observation) if settings.start else None
     with told(path):
         os.makedirs(path, exist_ok=True)
-        if any(path.iterdir()):
+        sweep(path)
+        if any(entry.name != START for entry in path.iterdir()):  # a killed process may have left it
             raise BadInput(f"{path} is not empty; a new stage of imitation needs a new folder")
     if start:
         write_whole(path / START, start)
@@ -173,15 +175,18 @@ class Imitation:
     # -- making ready --
 
     def prepare(
-        self, stop: Callable[[], bool] = lambda: False, say: Callable[[int], None] = lambda positions: None
+        self,
+        stop: Callable[[], bool] = lambda: False,
+        say: Callable[[int], None] = lambda positions: None,
+        spread: Spreader | None = None,
     ) -> bool:
         """Gather the supervisor's games and take up learning where it was; False if told to stop before.
 
-        `say` is told how many positions there are.
+        `say` is told how many positions there are; `spread` makes the games, where it is not this process.
         """
         settings = self.settings
         seed = int(random_bits(settings.seed, LESSONS, 0)) >> 1
-        lessons = gather_lessons(self.folder / SHARDS, self.game, settings.lessons, seed, stop, say)
+        lessons = gather_lessons(self.folder / SHARDS, self.game, settings.lessons, seed, stop, say, spread)
         if lessons is None:
             return False
         device = "cuda" if chosen_device(settings.device).type == "cuda" else "cpu"  # as runs do
@@ -293,9 +298,10 @@ def judged(network: Network, replay: Replay, training: ImitationTraining) -> dic
     for first in range(0, replay.filled, JUDGED):
         part = torch.arange(first, min(first + JUDGED, replay.filled), device=replay.device)
         batch = replay.batch(part, torch.zeros_like(part))
-        logits, values = network(batch.observations)
-        found = losses(logits, values, batch, training.root_value_share, training.mask_policy)
-        best = logits.masked_fill(~batch.legal, -torch.inf).argmax(1)
+        said = network.taught(batch.observations)
+        share, mask = training.root_value_share, training.mask_policy
+        found = losses(said.logits, said.values, batch, share, mask, said.chances)
+        best = said.logits.masked_fill(~batch.legal, -torch.inf).argmax(1)
         agreed = (best == replay.rows.played[part]).float().mean()
         sums += len(part) * torch.stack([found.value, found.policy, agreed]).cpu().double()
     network.train(before)

@@ -1,7 +1,8 @@
 """Lessons: games in which a supervisor says of every position what it would do and what that is worth.
 
 Game number g of a seed begins with some random moves and goes on by the supervisor's, except that some are drawn at
-random, so that it says what to do in strange positions, too. Games are made in shards of `SHARD` and each shard is a
+random, so that it says what to do in strange positions, too. Games of chess begin with a part of an ordinary opening,
+drawn for each, and the random moves follow. Games are made in shards of `SHARD` and each shard is a
 file that is there whole or not at all: who was stopped goes on with the first that is missing.
 """
 
@@ -9,20 +10,22 @@ from __future__ import annotations
 
 import io
 import os
-import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from rookery.arena.openings import Centre, RandomMoves
+from rookery.arena.chess_openings import CHESS_OPENINGS
+from rookery.arena.openings import Centre, Opening, RandomMoves, parse_moves, usual_openings
 from rookery.arena.player import Player, turn_of, turn_seed
 from rookery.arena.players import FORMS, make_player
 from rookery.arena.texts import read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.library import load
 from rookery.games.position import Position
 from rookery.games.rng import random_below
 from rookery.games.rules import legal, mover, observe, payoff, play, start
@@ -30,6 +33,7 @@ from rookery.learn.book import Rows
 from rookery.learn.files import sweep, told, write_whole
 from rookery.learn.replay import empty_rows
 from rookery.learn.sections import LessonSettings
+from rookery.learn.spread import Spreader
 from rookery.search.gomoku_baseline import WIN
 from rookery.search.gomoku_groups import SCALE
 from rookery.search.gomoku_guided import Guidance, guided_games
@@ -121,11 +125,22 @@ def play_lesson(game: Game, settings: LessonSettings, seed: int, number: int, pl
 
 def opening_of(game: Game, settings: LessonSettings, seed: int, number: int) -> tuple[Position, list[int]]:
     """Draw the random moves a game begins with; return where they lead, and the moves."""
-    draw = (Centre if game.name == "gomoku" else RandomMoves)(game, seed, settings.opening)
+    draw = opening_draw(game, settings, seed, number)
     for attempt in range(ATTEMPTS):
         if found := draw(number * ATTEMPTS + attempt):
             return found.position(), list(found.moves)
     raise BadInput(f"lessons.opening: {settings.opening} random moves end games of {game.label}; give fewer")
+
+
+def opening_draw(game: Game, settings: LessonSettings, seed: int, number: int) -> Callable[[int], Opening | None]:
+    """Return what draws the random moves of a game: in the middle for Gomoku, behind a part of the book for chess."""
+    if game.name == "gomoku":
+        return Centre(game, seed, settings.opening)
+    if usual_openings(game) != "book":
+        return RandomMoves(game, seed, settings.opening)
+    line = parse_moves(game, CHESS_OPENINGS[random_below(len(CHESS_OPENINGS), seed, number, STRAY - 2)])
+    known = random_below(len(line.moves) + 1, seed, number, STRAY - 1)
+    return RandomMoves(game, seed, settings.opening, Opening(line.start, line.moves[:known]))
 
 
 # ---- shards --------------------------------------------------------------------------------------
@@ -143,13 +158,31 @@ def save_lessons(path: Path, lessons: Lessons) -> None:
     write_whole(path, whole.getvalue())
 
 
+def trimmed(lessons: Lessons) -> Lessons:
+    """Leave out the plies behind the longest game: the longest that there could be is many times as long in chess."""
+    longest = int((lessons.moves >= 0).sum(1).max(initial=0))
+    return Lessons(*(column[:, :longest] for column in lessons))
+
+
 def load_lessons(path: Path) -> Lessons:
     """Read lessons; nothing in the file is run."""
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             return Lessons(*(file[name] for name in Lessons._fields))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
-        raise BadInput(f"{path} is damaged: {error}; remove it and it is made again") from None
+    except Exception as error:  # damaged archives and headers raise errors of a dozen kinds
+        reason = str(error) or type(error).__name__
+        raise BadInput(f"{path} is damaged: {reason}; remove it and it is made again") from None
+
+
+class ShardMaker:
+    """Makes shards by their numbers, on one thread."""
+
+    def __init__(self, spec: str, settings: LessonSettings, seed: int):
+        self.game, self.settings, self.seed = load(spec), settings, seed
+
+    def __call__(self, number: int) -> Lessons:
+        """Make a shard."""
+        return trimmed(make_lessons(self.game, self.settings, self.seed, number * SHARD, SHARD))
 
 
 def gather_lessons(
@@ -159,27 +192,37 @@ def gather_lessons(
     seed: int,
     stop: Callable[[], bool] = lambda: False,
     say: Callable[[int], None] = lambda positions: None,
+    spread: Spreader | None = None,
 ) -> list[Lessons] | None:
     """Return shards with as many positions as asked for, making those that are missing; None if told to stop.
 
-    As many shards as there are threads are made side by side. `say` is told how many positions there are.
+    As many shards as there are threads are made side by side, or by `spread` as many as seem to be needed. `say` is
+    told how many positions there are.
     """
     with told(folder):
         os.makedirs(folder, exist_ok=True)
     sweep(folder)
     found: list[Lessons] = []
     positions, threads = 0, settings.threads or os.cpu_count() or 1
+    make = partial(ShardMaker, game.spec, settings, seed)
+    maker = make()
 
     def shard(number: int) -> Lessons:
         path = shard_path(folder, number)
         if not path.exists():
-            save_lessons(path, make_lessons(game, settings, seed, number * SHARD, SHARD))
+            save_lessons(path, maker(number))
         return load_lessons(path)
 
     while positions < settings.positions:
-        wanted = range(len(found), len(found) + threads)
-        if not all(shard_path(folder, number).exists() for number in wanted) and stop():
+        each = positions // len(found) if found else SHARD * game.longest // 4  # of a shard; the first guess is high
+        wanted = range(len(found), len(found) + max(threads, (settings.positions - positions) // each if spread else 0))
+        missing = [number for number in wanted if not shard_path(folder, number).exists()]
+        if missing and stop():
             return None
+        for number, lessons in spread(make, missing) if spread and missing else ():
+            save_lessons(shard_path(folder, number), lessons)
+            if stop():
+                return None
         for lessons in on_threads(shard, wanted, threads, new_stop()):
             if positions < settings.positions:  # how many there are must not depend on the threads
                 found.append(lessons)

@@ -1,7 +1,8 @@
 """The sections of a run's settings: every key, what it means and what it may be.
 
-`settings` puts them together and reads them from files. A section is frozen, refuses keys it does not know, and takes
-no value for another: no text for a number, no truth value for a whole number.
+`settings` puts them together and reads them from files; what a network may be stands in `network_sections`. A section
+is frozen, refuses keys it does not know, and takes no value for another: no text for a number, no truth value for a
+whole number.
 """
 
 from __future__ import annotations
@@ -36,64 +37,12 @@ def refuse(*problems: str | float | bool) -> None:
 
 YesNo = Annotated[bool, Strict()]
 Text = Annotated[str, Field(strict=True, pattern=r"^[^\x00-\x1f\x7f]*$", max_length=1000)]
-Widths = Annotated[tuple[Annotated[int, span(1, 65536)], ...], Field(min_length=1, max_length=64)]
 
 
 class Section(BaseModel):
     """Settings that belong together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True)
-
-
-# ---- the network ---------------------------------------------------------------------------------
-
-
-class PerceptronSettings(Section):
-    """A plain perceptron: layers one after another, then a value and a policy."""
-
-    kind: Literal["perceptron"]
-    """which network"""
-    observation: Text
-    """kind of observation the network sees, one of those the game offers"""
-    hidden: Widths = (512, 256)
-    """widths of the layers"""
-
-
-class ResidualSettings(Section):
-    """A perceptron of residual blocks, for an observation without a grid."""
-
-    kind: Literal["residual"]
-    """which network"""
-    observation: Text
-    """kind of observation the network sees, one of those the game offers"""
-    width: Annotated[int, span(1, 65536)] = 256
-    """numbers that flow from block to block"""
-    blocks: Annotated[int, span(0, 1000)] = 6
-    """residual blocks"""
-    value_hidden: Annotated[int, span(1, 65536)] = 64
-    """width of the value head's hidden layer"""
-    policy_hidden: Annotated[int, span(1, 65536)] = 128
-    """width of the policy head's hidden layer"""
-
-
-class TowerSettings(Section):
-    """A tower of convolutions, for an observation of planes; its heads work on every board size."""
-
-    kind: Literal["tower"]
-    """which network"""
-    observation: Text
-    """kind of observation the network sees, one of those the game offers"""
-    width: Annotated[int, span(1, 65536)] = 64
-    """planes that flow from block to block"""
-    blocks: Annotated[int, span(0, 1000)] = 6
-    """residual blocks"""
-    value_hidden: Annotated[int, span(1, 65536)] = 64
-    """width of the value head's hidden layer"""
-    policy_hidden: Annotated[int, span(1, 65536)] = 32
-    """planes of the policy head's hidden layer"""
-
-
-NetworkSettings = Annotated[PerceptronSettings | ResidualSettings | TowerSettings, Field(discriminator="kind")]
 
 
 # ---- self-play -----------------------------------------------------------------------------------
@@ -125,6 +74,11 @@ class SelfplaySettings(Section):
     """share of Dirichlet noise in the root's priors"""
     alpha: Annotated[float, span(1e-3, 1e3)] = 0.3
     """the Dirichlet distribution's parameter"""
+    forced: Annotated[float, span(0, 1000)] = 0.0
+    """a root move visited at all is visited at least sqrt(this * prior * visits of all root moves) times (forced
+    playouts); 0: not so"""
+    prune: YesNo = False
+    """whether moves are taught and drawn by their visits without forced ones (policy target pruning)"""
     temperature: Annotated[float, span(0, 100)] = 1.0
     """moves are drawn in proportion to visits ^ (1 / temperature); 0: the most visited"""
     temperature_plies: Annotated[int, span(0, 1 << 30)] = 15
@@ -143,6 +97,10 @@ class SelfplaySettings(Section):
     """result of a game that reached the repetition limit, for the side to move at its end"""
     random_plies: Annotated[int, span(0, 1 << 16)] = 0
     """random plies with which each game begins; they are not taught"""
+    opponent: Text = ""
+    """a player of the arena that always holds the other side, such as baseline:depth=2; empty: the network itself"""
+    opponent_taught: YesNo = False
+    """whether the opponent's moves are taught, too"""
 
     @model_validator(mode="after")
     def fits(self) -> SelfplaySettings:
@@ -158,6 +116,11 @@ class SelfplaySettings(Section):
             self.gumbel
             and self.urgency == "lc0"
             and "urgency: must not be lc0 with gumbel search, which teaches moves in their own order",
+            self.gumbel
+            and self.forced
+            and f"forced: must be 0 with gumbel search, which shares out its own visits, not {self.forced:g}",
+            self.prune and not self.forced and "prune: must be false where forced is 0, since no visit is forced",
+            self.opponent_taught and not self.opponent and "opponent_taught: must be false where there is no opponent",
             self.full_share < 1
             and not 1 <= self.cheap_simulations <= self.simulations
             and f"cheap_simulations: {cheaply}, not {self.cheap_simulations}",

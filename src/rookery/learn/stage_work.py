@@ -10,9 +10,10 @@ from typing import Any, Protocol
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.imitation import Imitation, ImitationSettings, make_imitation
-from rookery.learn.loop import Training, new_run
+from rookery.learn.loop import PlayersMaker, Training, new_run, self_play
 from rookery.learn.runs import CONFIG, Run, rounded
 from rookery.learn.settings import RunSettings
+from rookery.learn.spread import Spreader
 
 Say = Callable[[str, int, int, str], None]
 """told what is being counted, how much of it is done, of how much, and figures in a few words"""
@@ -49,10 +50,22 @@ class Work(Protocol):
 # ---- the two kinds of work -----------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Help:
+    """Who plays games and makes lessons: this process, unless others help it."""
+
+    players: PlayersMaker = self_play
+    spread: Spreader | None = None
+
+
+ALONE = Help()
+
+
 class ImitationWork:
     """Passes over what a supervisor does."""
 
-    def __init__(self, folder: Path, settings: ImitationSettings):
+    def __init__(self, folder: Path, settings: ImitationSettings, help_with: Help = ALONE):
+        self.spread = help_with.spread
         if not (folder / CONFIG).exists():
             make_imitation(folder, settings)
         self.imitation = Imitation(folder)
@@ -62,12 +75,16 @@ class ImitationWork:
     def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
         """Make a pass."""
         work, wanted = self.imitation, self.imitation.settings.lessons.positions
-        if work.trainer is None and not work.prepare(stop, lambda found: say("positions", found, wanted, "")):
+
+        def note(found: int) -> None:
+            say("positions", found, wanted, "")
+
+        if work.trainer is None and not work.prepare(stop, note, self.spread):
             return None
         if work.passes <= judged:
             last = (work.figures.read() or [{}])[-1]
-            note = f"policy loss {last['policy_loss']:.3f}, agreed {last['agreed']:.3f}" if last else ""
-            if not work.one_pass(stop, lambda steps: say("steps", steps, work.planned, note)):
+            figures = f"policy loss {last['policy_loss']:.3f}, agreed {last['agreed']:.3f}" if last else ""
+            if not work.one_pass(stop, lambda steps: say("steps", steps, work.planned, figures)):
                 return None
         line = work.figures.read()[-1]
         return Generation(line["pass"], work.network, line)
@@ -89,12 +106,12 @@ class ImitationWork:
 class SelfplayWork:
     """A run, from checkpoint to checkpoint."""
 
-    def __init__(self, folder: Path, settings: RunSettings):
+    def __init__(self, folder: Path, settings: RunSettings, help_with: Help = ALONE):
         run = Run.open(folder) if (folder / CONFIG).exists() else new_run(folder, settings)
         same_settings(folder, run.settings, settings)
         self.run = run.training()
         try:
-            self.training = Training(run)
+            self.training = Training(run, players=help_with.players)
         except BaseException:
             self.close()
             raise

@@ -15,6 +15,8 @@ from rookery.errors import BadInput
 Size = Annotated[int, Field(ge=1, le=1 << 20)]
 Count = Annotated[int, Field(ge=0, le=1 << 20)]
 Side = Annotated[int, Field(ge=1, le=256)]
+Activated = Literal["mish", "relu", "relu_2", "selu", "sigmoid", "swish", "tanh", "none"]
+"""functions that layers of Lc0's networks are followed by"""
 
 
 class Config(BaseModel):
@@ -67,6 +69,17 @@ class TowerConfig(Config):
     blocks: Count = 6
     policy_hidden: Size = 32
     value_hidden: Size = 64
+    squeeze: Count = 0
+    """units of squeeze-excitation in each block; 0: none"""
+    pooling: Count = 0
+    """planes of each second block whose mean and greatest number over the board are told to all cells; 0: none"""
+
+    @model_validator(mode="after")
+    def pooling_fits(self) -> TowerConfig:
+        """Refuse pooling of planes or in blocks that there are not."""
+        if self.pooling > self.width or (self.pooling and self.blocks < 2):
+            raise ValueError(f"pooling needs two blocks and as many planes, in 0..{self.width} (width)")
+        return self
 
     @model_validator(mode="after")
     def pairs_fit(self) -> TowerConfig:
@@ -191,7 +204,82 @@ class TranscriptConfig(TokensConfig):
         return 40 * 8
 
 
-AnyConfig = PerceptronConfig | ResidualConfig | TowerConfig | TransformerConfig | HandsConfig | TranscriptConfig
+class AttentionBodyConfig(Config):
+    """A network as Lc0 has them, with an attention body: reads its 112 planes of 8 x 8, judges its 1858 moves.
+
+    Chances to win, draw and lose are its value. Such a network can be written as a weight file of Lc0's.
+    """
+
+    kind: Literal["lc0"] = "lc0"
+    width: Size = 128
+    """numbers that flow from layer to layer, for each square"""
+    layers: Annotated[int, Field(ge=1, le=1 << 10)] = 6
+    heads: Size = 8
+    model: Count = 0
+    """of queries, keys and values, all heads together; 0: as the width"""
+    hidden: Size = 256
+    """hidden units of each layer"""
+    embedding: Literal["map", "dense"] = "map"
+    """what is appended to the planes of a square: the squares it reaches, or what a matrix makes of the whole board"""
+    dense: Size = 16
+    """how many numbers a dense embedding appends to a square"""
+    embedding_hidden: Size = 256
+    """hidden units behind a dense embedding"""
+    gates: bool = False
+    """whether what is embedded is scaled and shifted, each square in its own way"""
+    smolgen_channels: Count = 8
+    """of each square, compressed, for the additions to attention; 0: there are none"""
+    smolgen_hidden: Size = 64
+    smolgen_size: Size = 64
+    """of what each head hands to the matrix that all share"""
+    policy_width: Size = 128
+    """of the embedding of the policy head"""
+    policy_model: Size = 128
+    """of its queries and keys"""
+    value_channels: Size = 16
+    """of each square, in the value head"""
+    value_hidden: Size = 128
+    activation: Literal["mish", "relu"] = "mish"
+    ffn_activation: Activated = "mish"
+    """of the hidden units of layers"""
+    smolgen_activation: Activated = "swish"
+
+    @model_validator(mode="after")
+    def heads_fit(self) -> AttentionBodyConfig:
+        """Refuse heads that do not share out what they look with."""
+        if (self.model or self.width) % self.heads:
+            raise ValueError(f"heads must divide {self.model or self.width}, which {self.heads} do not")
+        return self
+
+    @property
+    def unused(self) -> frozenset[str]:
+        """Keys that say nothing, since what they are about is not there."""
+        smolgen = frozenset(("smolgen_hidden", "smolgen_size", "smolgen_activation"))
+        dense = frozenset(("dense", "embedding_hidden"))
+        return (frozenset() if self.smolgen_channels else smolgen) | (
+            frozenset() if self.embedding == "dense" else dense
+        )
+
+    @property
+    def inputs(self) -> int:
+        """Numbers of an observation: 112 planes of 64 squares."""
+        return 112 * 64
+
+    @property
+    def actions(self) -> int:
+        """Moves of Lc0's policy."""
+        return 1858
+
+
+AnyConfig = (
+    PerceptronConfig
+    | ResidualConfig
+    | TowerConfig
+    | TransformerConfig
+    | HandsConfig
+    | TranscriptConfig
+    | AttentionBodyConfig
+)
 NetworkConfig = Annotated[AnyConfig, Field(discriminator="kind")]
 READER: TypeAdapter[AnyConfig] = TypeAdapter(NetworkConfig)
 
@@ -202,6 +290,9 @@ LARGE_FINAL = TransformerConfig(rows=16, cols=16, heads=8, layers=6, mlp=768)
 MEDIUM = TransformerConfig(rows=16, cols=16, width=80, layers=5, mlp=320, policy_hidden=80)
 PRESETS = {"small": SMALL, "large": LARGE, "small-final": SMALL_FINAL, "large-final": LARGE_FINAL, "medium": MEDIUM}
 """the transformers of the Domineering study: as planned, as its original ended, and its player"""
+
+TOWERS = {"5x64": (5, 64), "6x64": (6, 64), "10x128": (10, 128)}
+"""sizes of towers by name: blocks and width"""
 
 HANDS = {
     "73k": HandsConfig(width=64, heads=4, layers=2, mlp=128),

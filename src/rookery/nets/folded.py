@@ -10,11 +10,13 @@ t = b / a, is a (max(x, -t) + t), and with a < 0 it is a (min(x, -t) + t): a cla
 the layer that follows. So a block costs a clamp and two products. Biases that are added to the stream are constants;
 they are left out of it and counted in wherever the stream is read.
 
-A transformer has no BatchNorm; its weights are laid out for products, and judged in the numbers asked for.
+A transformer has no BatchNorm; its weights are laid out for products, and judged in the numbers asked for. A network of
+Lc0's kind judges by its own modules, on weights in those numbers.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import ClassVar
 
 import torch
@@ -23,9 +25,10 @@ from torch.nn import functional
 
 from rookery.errors import BadInput
 from rookery.nets.configs import ResidualConfig, TowerConfig, TransformerConfig
+from rookery.nets.lc0.trained import AttentionBodyNetwork
 from rookery.nets.network import Answers, Network
 from rookery.nets.residual import Block, Perceptron, Residual
-from rookery.nets.tower import Tower, TowerBlock, cell_logits
+from rookery.nets.tower import Tower, TowerBlock, cell_logits, over_board
 from rookery.nets.transformer import Layer, Transformer, embedded, move_logits, mover_sign, tokens_of
 
 Weights = dict[str, Tensor]
@@ -212,6 +215,12 @@ class FoldedTower(Folded):
             assert isinstance(block, TowerBlock)
             first, second = folded_convolution(block.conv1, block.bn1), folded_convolution(block.conv2, block.bn2)
             weights |= named(**{f"{n}.first": first, f"{n}.second": second})
+            if block.pool_fc is not None:
+                weights |= named(**{f"{n}.pool": plain(block.pool_fc)})
+            if block.squeeze is not None:
+                scale, shift = plain(block.squeeze.scale), plain(block.squeeze.shift)
+                both = torch.cat((scale[0], shift[0]), 1), torch.cat((scale[1], shift[1]))
+                weights |= named(**{f"{n}.read": plain(block.squeeze.read), f"{n}.excite": both})
         last = network.policy_conv2
         assert last.bias is not None
         weights |= named(
@@ -231,7 +240,7 @@ class FoldedTower(Folded):
         config = self.config
         x = self.trunk(observations.to(self.dtype).view(-1, config.planes, config.rows, config.cols))
         logits = self.cells(x)
-        pooled = torch.cat((x.mean((2, 3)), x.amax((2, 3))), 1)
+        pooled = over_board(x)
         if config.extra_actions:
             logits = torch.cat((logits, self.linear("extra", pooled)), 1)
         return logits, self.value(self.relu("hidden", pooled))
@@ -240,9 +249,20 @@ class FoldedTower(Folded):
         """Return what the heads read, [N, width, rows, cols], from planes [N, planes, rows, cols]."""
         x = self.convolve("stem", laid_out(planes)).relu_()
         for n in range(self.config.blocks):
-            inner = self.convolve(f"{n}.first", x).relu_()
-            x = self.convolve(f"{n}.second", inner).add_(x).relu_()
+            inner = self.convolve(f"{n}.first", x)
+            if self.config.pooling and n % 2:
+                inner += self.linear(f"{n}.pool", over_board(inner[:, : self.config.pooling].relu()))[:, :, None, None]
+            outer = self.convolve(f"{n}.second", inner.relu_())
+            if self.config.squeeze:
+                outer = self.excited(n, outer)
+            x = outer.add_(x).relu_()
         return x
+
+    def excited(self, n: int, outer: Tensor) -> Tensor:
+        """Apply the squeeze-excitation of a block."""
+        both = self.linear(f"{n}.excite", self.relu(f"{n}.read", outer.mean((2, 3))))[:, :, None, None]
+        scale, shift = both.chunk(2, 1)
+        return torch.addcmul(shift, outer, scale.sigmoid())
 
     def cells(self, x: Tensor) -> Tensor:
         """Return the logits of the actions that belong to cells."""
@@ -302,6 +322,27 @@ class FoldedTransformer(Folded):
         return gathered.transpose(1, 2).reshape(len(x), config.heads * config.head_width)
 
 
+class FoldedAttentionBody(Folded):
+    """A network of Lc0's kind: its own modules, on a copy of its weights that `update` writes into."""
+
+    steady_rows = 2
+    most_rows: ClassVar[dict[str, int]] = {"cpu": 64, "cuda": 4096, "mps": 512}
+
+    def __init__(self, network: Network, device: torch.device | str, dtype: torch.dtype):
+        super().__init__(network, device, dtype)
+        self.module = copy.deepcopy(network).to(device, dtype).eval().requires_grad_(False)
+        self.module.load_state_dict(self.weights, assign=True)
+
+    def fold(self, network: Network) -> Weights:
+        """Return the weights for judging."""
+        return {name: precise(tensor) for name, tensor in network.state_dict().items()}
+
+    def answers(self, observations: Tensor) -> Answers:
+        """Judge N positions; the logits come in the numbers that are computed with."""
+        logits, values = self.module(observations.to(self.dtype))
+        return logits, values
+
+
 def norm_of(norm: nn.LayerNorm) -> tuple[Tensor, Tensor]:
     """Return scale and shift of a LayerNorm."""
     return precise(norm.weight), precise(norm.bias)
@@ -315,7 +356,7 @@ def folded_convolution(layer: nn.Conv2d, norm: nn.Module) -> tuple[Tensor, Tenso
 
 def fold(
     network: Network, device: torch.device | str = "cpu", dtype: torch.dtype = torch.float32
-) -> FoldedPerceptron | FoldedResidual | FoldedTower | FoldedTransformer:
+) -> FoldedPerceptron | FoldedResidual | FoldedTower | FoldedTransformer | FoldedAttentionBody:
     """Make a network ready for judging on a device."""
     if isinstance(network, Perceptron):
         return FoldedPerceptron(network, device, dtype)
@@ -325,4 +366,6 @@ def fold(
         return FoldedTower(network, device, dtype)
     if isinstance(network, Transformer):
         return FoldedTransformer(network, device, dtype)
+    if isinstance(network, AttentionBodyNetwork):
+        return FoldedAttentionBody(network, device, dtype)
     raise BadInput(f"a network of {type(network).__name__} cannot be folded")

@@ -19,17 +19,20 @@ from torch import Tensor, nn
 
 from rookery.errors import BadInput
 from rookery.nets.configs import AnyConfig, NetworkConfig, PerceptronConfig, TowerConfig, read_config
+from rookery.nets.lc0.trained import AttentionBodyNetwork
 from rookery.nets.network import Network
 from rookery.nets.residual import Block, Perceptron, Residual, build
 from rookery.nets.surgery import TOLERANCE, embed, greatest, random_tokens, verify_embedding
 from rookery.nets.texas42 import Hands, Transcript
-from rookery.nets.tower import Tower, resized
+from rookery.nets.tower import Tower, TowerBlock, resized
 from rookery.nets.transformer import Transformer
 
 HEADS = ("value_", "policy_", "extra_")
 """what the names of weights of the heads begin with"""
-POOLED = ("value_fc1.weight", "extra_fc.weight")
-"""weights of a tower that read means, then greatest numbers, over all cells"""
+POOLED = ("value_fc1.weight", "extra_fc.weight", ".pool_fc.weight")
+"""how weights of a tower end that read means, then greatest numbers, over all cells"""
+BEGUN = ("squeeze", "pooling")
+"""parts of a block that may grow, and cannot be put into blocks that learned without them"""
 EQUAL = ("inputs", "actions", "planes", "policy_planes", "extra_actions", "pairs")
 POSITIONS = 64
 
@@ -49,7 +52,7 @@ def grow(small: Network, config: NetworkConfig, seed: int = 0, heads: bool = Tru
     heads     whether the heads of the network are copied (of a transformer, its last LayerNorm too)
     identity  whether the layers or blocks above begin by adding nothing
     """
-    if isinstance(small, Hands | Transcript):
+    if isinstance(small, Hands | Transcript | AttentionBodyNetwork):
         raise BadInput(f"a network of kind {small.config.kind!r} does not grow: its norms look at the whole stream")
     large = build(config, seed)
     if isinstance(small, Transformer):
@@ -74,6 +77,9 @@ def check_fit(small: Network, large: Network, heads: bool) -> None:
         free = isinstance(one, TowerConfig) and name in ("inputs", "actions")
         if not free and getattr(one, name, None) != getattr(other, name, None):
             raise BadInput(f"{name} must stay {getattr(one, name)}, not {getattr(other, name)}")
+    for name in BEGUN:
+        if getattr(other, name, 0) and not getattr(one, name, 0):
+            raise BadInput(f"{name} must stay 0, not {getattr(other, name)}: the small network's blocks have none")
     if (
         isinstance(one, PerceptronConfig)
         and isinstance(other, PerceptronConfig)
@@ -112,7 +118,7 @@ def inset(small: Network, large: Network, heads: bool) -> None:
 
 def columns(name: str, small: Network, tensor: Tensor, target: Tensor) -> Tensor:
     """List the columns of a large network's weights at which the small one's stand."""
-    if isinstance(small, Tower) and name in POOLED:
+    if isinstance(small, Tower) and name.endswith(POOLED):
         half = torch.arange(tensor.shape[1] // 2)
         return torch.cat((half, half + target.shape[1] // 2))
     return torch.arange(tensor.shape[1])
@@ -122,9 +128,15 @@ def columns(name: str, small: Network, tensor: Tensor, target: Tensor) -> Tensor
 def silence(large: Network, depth: int) -> None:
     """Let blocks above a depth begin by adding nothing."""
     for block in list(getattr(large, "blocks", ()))[depth:]:
-        last = block.fc2 if isinstance(block, Block) else block.bn2
-        last.weight.zero_()
-        last.bias.zero_()
+        last = [block.fc2] if isinstance(block, Block) else [block.bn2, *squeezed(block)]
+        for layer in last:
+            layer.weight.zero_()
+            layer.bias.zero_()
+
+
+def squeezed(block: nn.Module) -> list[nn.Module]:
+    """Return what a squeeze-excitation adds to planes, if a block has one."""
+    return [block.squeeze.shift] if isinstance(block, TowerBlock) and block.squeeze is not None else []
 
 
 # ---- verification --------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from rookery.nets.configs import (
+    AttentionBodyConfig,
     HandsConfig,
     NetworkConfig,
     PerceptronConfig,
@@ -22,6 +23,7 @@ from rookery.nets.configs import (
     TranscriptConfig,
     TransformerConfig,
 )
+from rookery.nets.lc0.trained import AttentionBodyNetwork
 from rookery.nets.network import Answers, Network
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.nets.tower import Tower
@@ -115,4 +117,6 @@ def build(config: NetworkConfig, seed: int = 0) -> Network:
             return Hands(config)
         if isinstance(config, TranscriptConfig):
             return Transcript(config)
+        if isinstance(config, AttentionBodyConfig):
+            return AttentionBodyNetwork(config)
         return Tower(config)

@@ -148,9 +148,11 @@ def verify_embedding(
     if any(bool(tensor.count_nonzero()) for tensor in silences(small.config, large)):
         raise BadInput("the small network is not embedded in the large one: fresh parts write into the stream")
     found = differences(small, large, tokens, heads)
-    worst = max(value for value in asdict(found).values() if value is not None)
-    if not worst <= tolerance:
-        raise BadInput(f"the embedded network differs from the small one by {worst:.3g}; allowed is {tolerance:g}")
+    for place, value in asdict(found).items():
+        if value is not None and not value <= tolerance:  # what is no number is no difference that is allowed
+            raise BadInput(
+                f"the embedded network differs from the small one by {value:.3g} ({place}); allowed is {tolerance:g}"
+            )
     return found
 
 

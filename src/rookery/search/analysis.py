@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from rookery.drawing import table
 from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.games.position import Action
@@ -53,6 +54,15 @@ class Analysis:
     """whether the value is exact"""
     note: str = ""
     """why the search ended early, and the like"""
+
+    def _repr_html_(self) -> str:
+        """Show the moves in a notebook, by number: an analysis does not know its game."""
+        rows = [
+            (line.action, f"{line.value:+.3f}", line.visits, "" if line.prior is None else f"{line.prior:.1%}")
+            for line in self.lines
+        ]
+        facts = f"action {self.action}, value {self.value:+.3f}{', proven' if self.proven else ''}, {self.nodes} nodes"
+        return table(("action", "value", "visits", "prior"), rows, f"{facts}. {self.note}".removesuffix(". "))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,10 @@ from numba import njit
 from rookery.errors import BadInput
 
 MOST_VALUE = 1.001  # with what rounding may add
+SURE = 1.0005
+"""value by which an evaluator says that the mover wins for certain, and -SURE that it loses; a tree search that proves
+takes it for a proof, and all count it as 1"""
+SURE_FROM = 1.0004  # far above what rounding may add
 
 
 @runtime_checkable

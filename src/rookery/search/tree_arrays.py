@@ -56,7 +56,7 @@ TREE = np.dtype(
         ("budget", np.int32),  # simulations this search may make
         ("made", np.int32),  # simulations made
         ("gathered", np.int32),  # leaves under way
-        ("fresh", np.int32),  # 1: the root's noise is still to be drawn
+        ("fresh", np.int32),  # FRESH: the root's noise is still to be drawn; PLAIN: no noise, no forced playouts
         ("status", np.int32),
         ("chosen", np.int32),  # edge of the root
     ],
@@ -80,6 +80,7 @@ STATUSES = (
     "a position that is not the end has no legal move",
 )  # fmt: skip
 NONE, UNDER_WAY = -1, -2
+DRAWN, FRESH, PLAIN = range(3)
 
 
 MOST_ACTIONS = 1 << 15  # an edge's action has 16 bits

@@ -10,7 +10,7 @@ from rookery.games.rules import over, play
 from rookery.search.inner import inner
 from rookery.search.lanes import lane_sync
 from rookery.search.records import at, copy_record
-from rookery.search.tree_arrays import FULL, OVER, SEARCHING, Tree
+from rookery.search.tree_arrays import FRESH, FULL, OVER, SEARCHING, Tree
 from rookery.search.tree_settings import LC0
 
 
@@ -37,7 +37,7 @@ def begin(t: Tree, budget: int) -> None:
     if t.options.gumbel > 0:
         clear(t)  # sequential halving counts visits from nothing
     tree.budget, tree.made, tree.gathered = int32(budget), int32(0), int32(0)
-    tree.fresh, tree.status = int32(1), int32(SEARCHING)
+    tree.fresh, tree.status = int32(FRESH), int32(SEARCHING)
     tree.search += int32(1)
     if over(t.root):
         tree.status = int32(OVER)

@@ -21,7 +21,8 @@ from rookery.games.rng import number, random_bits
 from rookery.search.inner import inner
 from rookery.search.lanes import lane_argmax, lane_sum, lane_sync
 from rookery.search.records import at
-from rookery.search.tree_arrays import DECIDED, Single, Tree
+from rookery.search.tree_arrays import DECIDED, DRAWN, Single, Tree
+from rookery.search.tree_forced import most_visited, target_visits
 
 NOISE, CHOICE, PLAYOUT = range(3)  # what random numbers are for
 PURPOSES = 4
@@ -105,7 +106,7 @@ def prepare_root(t: Tree, lane: int, width: int) -> None:
             root.mass = mass
     lane_sync()  # every lane has seen that the root was fresh
     if lane == 0:
-        t.tree.fresh = int32(0)
+        t.tree.fresh = int32(DRAWN)
     lane_sync()
 
 
@@ -272,26 +273,26 @@ def best_edge(t: Tree) -> int:
 
 
 @inner
-def draw_weight(t: Tree, e: int, most: int) -> float:
+def draw_weight(t: Tree, e: int, best: int) -> float:
     """Return the weight of a root move in the draw: none if it was not visited, or is proven to lose and others not."""
-    edge, power = at(t.edges, e), 1.0 / float(t.options.temperature)
-    if edge.visits == 0 or (t.options.prove and at(t.edges, e).proof < 0 and at(t.nodes, 0).proof == 0):
+    visits, power = target_visits(t, e, best), 1.0 / float(t.options.temperature)
+    if visits == 0 or (t.options.prove and at(t.edges, e).proof < 0 and at(t.nodes, 0).proof == 0):
         return 0.0
-    return float((float(edge.visits) / float(most)) ** power)
+    return float((float(visits) / float(at(t.edges, best).visits)) ** power)
 
 
 @inner
 def drawn_edge(t: Tree) -> int:
     """Return a root edge drawn in proportion to visits ^ (1 / temperature)."""
-    root, most, total = at(t.nodes, 0), most_visits(t), 0.0
+    root, best, total = at(t.nodes, 0), most_visited(t), 0.0
     for e in range(root.first, root.first + root.count):
-        total += draw_weight(t, e, most)
+        total += draw_weight(t, e, best)
     if total == 0.0:  # all that was visited loses
         return best_edge(t)
     left = total * fraction(number(tree_key(t, CHOICE), 0))
     last = int(root.first)
     for e in range(root.first, root.first + root.count):
-        weight = draw_weight(t, e, most)
+        weight = draw_weight(t, e, best)
         if weight > 0.0:
             last = e
             left -= weight

@@ -24,11 +24,12 @@ OPTIONS = np.dtype(
         ("seed", np.int64), ("leaves", np.int32), ("actions", np.int32), ("most_legal", np.int32),
         ("urgency", np.int32), ("weights", np.int32), ("in_lanes", np.int32), ("prove", np.int32),
         ("early", np.int32), ("nodes", np.int32), ("edges", np.int32), ("depth", np.int32), ("gumbel", np.int32),
-        ("temperature_plies", np.int32), ("state_words", np.int32), ("teams", np.int32, (MOST_SEATS,)),
+        ("prune", np.int32), ("temperature_plies", np.int32), ("state_words", np.int32),
+        ("teams", np.int32, (MOST_SEATS,)),
         ("c", np.float32), ("c_factor", np.float32), ("c_base", np.float32), ("reduction_squared", np.float32),
         ("discount", np.float32), ("sharpness", np.float32), ("noise", np.float32), ("alpha", np.float32),
         ("temperature", np.float32), ("gumbel_scale", np.float32), ("value_visits", np.float32),
-        ("value_scale", np.float32),
+        ("value_scale", np.float32), ("forced", np.float32),
     ],
     align=True,
 )  # fmt: skip
@@ -97,6 +98,13 @@ class TreeSettings:
         50, 0, 10**6, "in Gumbel search a Q in [0, 1] weighs value_scale * (this + most visits)"
     )
     value_scale: float = number(1, 0, 1000, "in Gumbel search a Q in [0, 1] weighs this * (value_visits + most visits)")
+    forced: float = number(
+        0,
+        0,
+        1000,
+        "a root move visited at all is visited sqrt(this * prior * visits of all root moves) times; 0: not so",
+    )
+    prune: bool = switch("teach and draw moves by their visits without forced ones")
     early_stop: bool = switch("end when nothing can change the chosen move any more")
     seed: int = whole(0, -(2**63), 2**63 - 1, "same seed, same search, on every device")
 
@@ -107,6 +115,10 @@ class TreeSettings:
             checked(setting.name, getattr(self, setting.name), **allowed)
         if self.gumbel and self.noise:
             raise BadInput("gumbel and noise exclude each other: Gumbel search draws its own noise")
+        if self.gumbel and self.forced:
+            raise BadInput("gumbel and forced exclude each other: Gumbel search shares out its own visits")
+        if self.prune and not self.forced:
+            raise BadInput("prune needs forced above 0: there is nothing else to take back")
 
     def record(self, game: Game, nodes: int, edges: int, depth: int, in_lanes: bool) -> np.ndarray:
         """Write what kernels read, shape [1]: the settings and the room of a tree.
@@ -121,7 +133,7 @@ class TreeSettings:
         options: Any = made[0]
         for name in (
             "seed", "leaves", "prove", "gumbel", "temperature_plies", "c", "c_factor", "c_base", "discount", "noise",
-            "alpha", "temperature", "gumbel_scale", "value_visits", "value_scale",
+            "alpha", "temperature", "gumbel_scale", "value_visits", "value_scale", "forced", "prune",
         ):  # fmt: skip
             options[name] = getattr(self, name)
         options["actions"], options["most_legal"] = game.actions, max(1, game.most_legal)

@@ -16,10 +16,12 @@ from typing import Any
 from numba import float32, int32, int64
 
 from rookery.games.rules import legal, mover, observe, over, payoff, play
+from rookery.search.evaluator import SURE_FROM
 from rookery.search.inner import inner
 from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_front, copy_of
-from rookery.search.tree_arrays import FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
+from rookery.search.tree_arrays import FRESH, FULL, NONE, SEARCHING, SPENT, STUCK, UNDER_WAY, Single, Tree
+from rookery.search.tree_forced import exploration, forced_edge, forces
 from rookery.search.tree_keep import full
 from rookery.search.tree_root import decided, gumbel_edge, prepare_root
 from rookery.search.tree_settings import INFINITE, LC0, PARENT, REDUCED
@@ -29,16 +31,6 @@ HIGH = float32(1e30)
 
 
 # ---- down ----------------------------------------------------------------------------------------
-
-
-@inner
-def exploration(options: Any, visits: int) -> Single:
-    """Return the factor of prior / (1 + visits) at a node with so many visits, its own evaluation included."""
-    c = options.c
-    if options.c_factor > float32(0):
-        grown = math.log((float32(visits) + options.c_base) / options.c_base)
-        c = c + float32(options.c_factor * grown)
-    return c * math.sqrt(max(float32(visits) - float32(1), float32(1)))
 
 
 @inner
@@ -84,6 +76,14 @@ def puct_edge(t: Tree, n: int, lane: int, width: int) -> int:
 
 
 @inner
+def root_edge(t: Tree, lane: int, width: int) -> int:
+    """Return the root's edge to follow where something else than PUCT decides, on every lane; else -1."""
+    if t.options.gumbel > 0:
+        return gumbel_edge(t, lane, width)
+    return forced_edge(t, lane, width) if forces(t) else -1
+
+
+@inner
 def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     """Walk to a leaf and leave its position in `at(t.leaves, row)`; False if it is under way already."""
     leaf, path = at(t.leaves, row), at(t.path, row * t.options.depth)
@@ -91,8 +91,9 @@ def descend(t: Tree, row: int, lane: int, width: int) -> bool:
     lane_sync()
     n, e, depth, child = int64(0), int64(-1), int64(0), int32(0)
     while child >= 0 and at(t.nodes, n).count > 0:
-        gumbel = n == 0 and t.options.gumbel > 0
-        e = gumbel_edge(t, lane, width) if gumbel else puct_edge(t, n, lane, width)
+        e = int64(root_edge(t, lane, width)) if n == 0 else int64(-1)
+        if e < 0:
+            e = int64(puct_edge(t, n, lane, width))
         if lane == 0:
             step = at(path, depth)
             step.node, step.edge = int32(n), int32(e)
@@ -145,7 +146,7 @@ def gather(t: Tree, lane: int, width: int) -> None:
     wanted = min(options.leaves, tree.budget - tree.made)
     if at(t.nodes, 0).visits == 0:
         wanted = int32(1)
-    elif tree.fresh:
+    elif tree.fresh == FRESH:
         prepare_root(t, lane, width)
     found = int64(0)
     while found < wanted and descend(t, found, lane, width):
@@ -254,6 +255,10 @@ def new_node(t: Tree, row: int, n: int, value: Single) -> None:
             node.proof = int32(value > float32(0.999)) - int32(value < float32(-0.999))
     else:
         node.seat = mover(state)
+        if abs(value) > float32(SURE_FROM):
+            value = float32(1) if value > float32(0) else float32(-1)
+            if t.options.prove:
+                node.proof = int32(value)
     node.value = value
 
 

@@ -44,6 +44,7 @@ from rookery.search.tree_arrays import (
     room,
     tree_of,
 )
+from rookery.search.tree_forced import most_visited, target_visits
 from rookery.search.tree_keep import begin, clear, play_on
 from rookery.search.tree_playouts import judge_by_playouts
 from rookery.search.tree_root import choose, improved_policy, principal_line
@@ -155,6 +156,15 @@ def play_tree(a: Arrays, b: int, action: int, keep: bool) -> None:
 def improve(a: Arrays, b: int, out: Any) -> None:
     """Write the improved policy of one tree."""
     improved_policy(tree_of(a, b), out)
+
+
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+def visits_for_target(a: Arrays, b: int, out: Any) -> None:
+    """Write the visits of one tree's root moves that are taught."""
+    t = tree_of(a, b)
+    best = most_visited(t)
+    for i in range(at(t.nodes, 0).count):
+        out[i] = target_visits(t, at(t.nodes, 0).first + i, best)
 
 
 # ---- for people ----------------------------------------------------------------------------------
@@ -323,10 +333,16 @@ class Trees:
             improved = np.empty(count, np.float64)
             improve(self.arrays, b, improved)
             return actions, improved
-        visits = self.arrays.edges[b, first : first + count]["visits"].astype(np.float64)
+        visits = self.taught_visits(b)
         if not visits.any():  # ended before its first simulation: the priors are all there is
             return actions, self.arrays.edges[b, first : first + count]["prior"].astype(np.float64)
         return actions, visits / visits.sum()
+
+    def taught_visits(self, b: int) -> np.ndarray:
+        """Return the visits of a root's moves, without those that were forced if these are pruned."""
+        visits = np.empty(self.edges_of(b, 0)[1], np.float64)
+        visits_for_target(self.arrays, b, visits)
+        return visits
 
     def edges_of(self, b: int, n: int) -> tuple[int, int]:
         """Return first edge and number of edges of a node."""

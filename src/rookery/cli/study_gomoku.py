@@ -1,0 +1,213 @@
+"""The command of the Gomoku study."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Option
+
+from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
+from rookery.cli.study import INTERRUPTED, circumstances, listed, studies, told
+from rookery.cli.train import stopped_by_signals
+
+if TYPE_CHECKING:
+    from rookery.studies.gomoku import Study
+    from rookery.studies.gomoku_matches import Meeting, Table
+
+Over = Callable[[], bool]
+
+
+@studies.command()
+def gomoku(
+    preset: Annotated[str, Option(help="full for a card, quick for two cores in minutes")] = "full",
+    folder: Annotated[
+        Path | None, Option(metavar="FOLDER", help="where all of it is kept; studies/gomoku, in quick -quick behind it")
+    ] = None,
+    only: Annotated[str | None, Option(metavar="STAGE,...", help="some of train, milestones, compare, report")] = None,
+    runs: Annotated[
+        str | None,
+        Option(
+            metavar="PATTERN,...",
+            help="of train and compare: main, scratch, curriculum-s1, '*-s2'; of milestones: m1, 'goal-*'",
+        ),
+    ] = None,
+    seconds: SecondsOption = None,
+    arm_seconds: Annotated[
+        float | None, Option(help="time of each run of an arm; 600, in quick 16; the same in all of a folder")
+    ] = None,
+    seeds: Annotated[int | None, Option(help="runs of each arm; 3, in quick 2")] = None,
+    changes: Annotated[
+        list[str] | None,
+        Option("--set", metavar="KEY=VALUE", help="change a setting in every run: stages.4.selfplay.simulations=100"),
+    ] = None,
+    device: Annotated[str, Option(help="auto, cpu or cuda: where networks are")] = "auto",
+    threads: Annotated[int | None, Option(help="games of players that think by time; all cores unless given")] = None,
+) -> None:
+    """Train Gomoku networks from imitation to self-play, let them meet their milestones, and report.
+
+    Stages: train (the curriculum, main, and arms: runs of a fixed time that are compared), milestones (matches of
+    main's networks), compare (matches of arms with players and with each other), report. What is done is not done
+    again: stopped, interrupted or killed, the same command goes on.
+
+    rookery study gomoku --preset quick
+
+    rookery study gomoku --only train --runs main --seconds 540
+
+    rookery study gomoku --only train --runs 'curriculum-s1,scratch-s1' --seconds 540
+
+    rookery study gomoku --only milestones,report --runs 'm*' --seconds 500
+    """
+    from rookery.studies.gomoku import Study, chosen_stages
+    from rookery.studies.gomoku_plan import patterns_of, preset_of
+
+    place = folder or Path("studies") / ("gomoku" if preset == "full" else f"gomoku-{preset}")
+    stages, plan, until = chosen_stages(only), preset_of(preset, arm_seconds, seeds, changes or ()), deadline(seconds)
+    study, patterns = Study(place, plan, chosen_device(device)), listed(runs)
+    study.main_settings()  # settings and patterns that cannot be are told before anything begins
+    patterns_of(plan, "train", patterns)
+    place.mkdir(parents=True, exist_ok=True)
+    if preset == "full" and "train" in stages and study.device == "cpu":
+        told("warning: the full preset is meant for a card; on processors a move of all its games takes many minutes")
+    with failures_told(), stopped_by_signals() as asked:
+        for stage in stages:
+            do_stage(study, stage, patterns, lambda: asked() or time.monotonic() >= until, threads)
+            if asked():
+                raise typer.Exit(INTERRUPTED)
+
+
+def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads: int | None) -> None:
+    """Do as much of a stage as time allows; the report is always written."""
+    from rookery.studies.gomoku_plan import patterns_of
+
+    if stage == "report":
+        report(study)
+        return
+    meant = patterns_of(study.preset, stage, patterns)
+    if meant is None:
+        return  # --runs names others
+    done = {"train": train, "milestones": milestones, "compare": compare}[stage](study, meant, over, threads)
+    if not done:
+        told(f"stopped in {stage}; the same command goes on")
+
+
+@contextmanager
+def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show a progress bar."""
+    from rookery.terminal import progress_bar
+
+    with progress_bar() as bar:
+        task = bar.add_task(what, total=None, note="")
+
+        def say(done: int, total: int, note: str) -> None:
+            bar.update(task, completed=done, total=total, note=note)
+
+        yield say
+
+
+# ---- training ------------------------------------------------------------------------------------
+
+
+def train(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
+    """Train the main run and the arms; tell whether all that was asked for is complete."""
+    runs = study.arm_runs(patterns)
+    for arm in study.preset.arms:
+        if not arm.available and not arm.extra:
+            told(f"train: arm {arm.name} is left out: there is no setting {arm.needs} in this version")
+    done = train_main(study, over) if study.wants_main(patterns) else True
+    for run in runs:
+        if run.complete:
+            told(f"train: {run.name} is complete")
+            continue
+        if over():
+            return False
+        with bar_for(run.name) as say:
+            whole = run.train(over, say)
+        study.note("train", circumstances())
+        if not whole:
+            return False
+        told(f"train: {run.name} is complete")
+    return done
+
+
+def train_main(study: Study, over: Over) -> bool:
+    """Go on with the curriculum; tell whether it has ended, one way or the other."""
+    from rookery.learn.curriculum import STOPPED
+    from rookery.terminal import progress_bar
+
+    if over():
+        return False
+    if study.main_differs():
+        told(f"train: main has other settings than planned; those in {study.folder / 'main' / 'curriculum.yaml'} count")
+    with progress_bar() as bar:
+        task = bar.add_task("main", total=None, note="")
+
+        def say(stage: str, what: str, done: int, total: int, note: str) -> None:
+            bar.update(task, description=f"main, {stage}: {what}", completed=done, total=total, note=note)
+
+        verdict, account = study.train_main(over, say)
+    study.note("train", circumstances())
+    if verdict != STOPPED:
+        told(f"train: main: {account}")
+    return verdict != STOPPED
+
+
+# ---- matches -------------------------------------------------------------------------------------
+
+
+def milestones(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
+    """Play the matches of the milestones whose networks are there; tell whether all of them are played."""
+    found = [(milestone, study.milestone_match(milestone)) for milestone in study.milestones(patterns)]
+    for milestone, match in found:
+        if match is None:
+            told(f"milestones: {milestone.name} waits for the network of stage {milestone.stage}")
+    return play_all(study, "milestones", [match for _, match in found if match is not None], over, threads)
+
+
+def compare(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
+    """Play the matches of the arms whose networks are there; tell whether all of them are played."""
+    return play_all(study, "compare", study.compare_matches(patterns), over, threads)
+
+
+def play_all(study: Study, stage: str, matches: Sequence[Meeting], over: Over, threads: int | None) -> bool:
+    """Play matches one after another."""
+    from rookery.studies.gomoku_matches import Table
+
+    table = Table(study.folder, study.device, over, threads)
+    missing = [match for match in matches if not study.found(match).complete]
+    if len(missing) < len(matches):
+        told(f"{stage}: {len(matches) - len(missing)} of {len(matches)} matches are there")
+    for number, match in enumerate(missing, start=1):
+        if not play_one(table, match, f"{stage} {number}/{len(missing)}"):
+            return False
+        told(f"{match.name}: {result(study, match)}")
+        study.note(stage, circumstances())
+    return True
+
+
+def play_one(table: Table, match: Meeting, title: str) -> bool:
+    """Play a match, with a progress bar."""
+    with bar_for(f"{title}: {match.name}") as say:
+        return table.play(match, say)
+
+
+def result(study: Study, match: Meeting) -> str:
+    """Say how a match ended, in a line."""
+    found = study.found(match)
+    facts = found.facts()
+    return (
+        f"{100 * facts['score']:.1f} % ({100 * facts['low']:.1f} - {100 * facts['high']:.1f}) of {facts['games']} "
+        f"games, +{facts['wins']} ={facts['draws']} -{facts['losses']}, {found.seconds:.0f} s"
+    )
+
+
+def report(study: Study) -> None:
+    """Write the report, and say where it is."""
+    from rookery.studies.gomoku_report import write_report
+    from rookery.terminal import out
+
+    out.print(f"{write_report(study)}", markup=False, soft_wrap=True)

@@ -1,0 +1,216 @@
+"""The Gomoku study: a curriculum from imitation to self-play, its milestones, and what its parts are worth.
+
+    main/                the curriculum (`learn.curriculum`)
+    networks/1a.pth      the network of each stage of it; another one put here is judged in its place
+    arms/NAME-sSEED/     runs of a fixed time (`gomoku_arms`)
+    matches/             every match, pair by pair (`gomoku_matches`)
+    notes.json           by which command, when and where each stage was done
+    report.md            with its figures, and the same as one page, report.html
+
+Every stage is resumable: what is done is not done again. Where time is up, a stage stops and the same call goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rookery.errors import BadInput
+from rookery.games.library import load
+from rookery.learn.curriculum import JUDGED, OUTCOME, STAGES, Curriculum, is_curriculum_folder
+from rookery.learn.curriculum_settings import CurriculumSettings
+from rookery.learn.files import LineLog, write_json, write_whole
+from rookery.studies.gomoku_arms import FOLDER as ARMS
+from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
+from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
+from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
+
+STAGE_NAMES = ("train", "milestones", "compare", "report")
+NETWORKS, NOTES = "networks", "notes.json"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study in its folder."""
+
+    folder: Path
+    preset: Preset
+    device: str = "cpu"
+
+    # -- the main run --
+
+    def main_settings(self) -> CurriculumSettings:
+        """Return the settings of the main run."""
+        return self.preset.settings(None, 1, self.device)
+
+    def train_main(self, over: Callable[[], bool], say: Callable[[str, str, int, int, str], None]) -> tuple[str, str]:
+        """Go on with the main run; return how it ended and the account of that."""
+        folder = self.folder / MAIN
+        if not is_curriculum_folder(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            Curriculum.create(folder, self.main_settings())
+        with Curriculum(folder) as curriculum:
+            outcome = curriculum.work(over, say)
+        self.hand_out()
+        return outcome.verdict, outcome.account
+
+    def main_differs(self) -> bool:
+        """Tell whether the main run was begun with other settings, or somebody has changed them since; they count."""
+        folder = self.folder / MAIN
+        return is_curriculum_folder(folder) and Curriculum(folder).settings != self.main_settings()
+
+    def hand_out(self) -> None:
+        """Put the networks of the main run's stages where they are judged: of one not done yet, its newest."""
+        for stage in self.main_settings().stages:
+            folder = self.folder / MAIN / STAGES / stage.name
+            file = stage_network(folder)
+            if file is not None:
+                content, place = file.read_bytes(), self.network(stage.name)
+                if not place.exists() or place.read_bytes() != content:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    write_whole(place, content)
+
+    def network(self, stage: str) -> Path:
+        """Return where the network of a stage is judged."""
+        return self.folder / NETWORKS / f"{stage}.pth"
+
+    # -- arms --
+
+    def arm_runs(self, patterns: Sequence[str] = ()) -> list[ArmRun]:
+        """Return the runs of arms, some of them by patterns; extra ones only so."""
+        runs = run_names(self.preset)
+        names = [name for name in chosen([MAIN, *runs], patterns) if name != MAIN]
+        names = [name for name in names if patterns or not runs[name][0].extra]
+        return [ArmRun(self.folder, name, self.preset, *runs[name], self.device) for name in names]
+
+    def wants_main(self, patterns: Sequence[str]) -> bool:
+        """Tell whether patterns name the main run."""
+        return MAIN in chosen([MAIN, *run_names(self.preset)], patterns)
+
+    # -- matches --
+
+    def milestones(self, patterns: Sequence[str] = ()) -> list[Milestone]:
+        """Return milestones, some of them by patterns."""
+        by_name = {milestone.name: milestone for milestone in self.preset.milestones}
+        return [by_name[name] for name in chosen(list(by_name), patterns)]
+
+    def milestone_match(self, milestone: Milestone) -> Meeting | None:
+        """Return the match of a milestone; None as long as its network is not there."""
+        network = self.network(milestone.stage)
+        game = next(stage.game for stage in self.main_settings().stages if stage.name == milestone.stage)
+        if not network.exists():
+            return None
+        self.check_network(network, game)
+        return Meeting(
+            f"milestone-{milestone.name}", game, network, milestone.opponent, self.preset.milestone_games,
+            milestone.simulations,
+        )  # fmt: skip
+
+    def check_network(self, network: Path, game: str) -> None:
+        """Refuse a network that is for another board, before anything is played."""
+        from rookery.arena.networks import network_for
+
+        network_for(str(network), load(game))
+
+    def compare_matches(self, patterns: Sequence[str] = ()) -> list[Meeting]:
+        """Return the matches of arms whose networks are there: arms with each other, then players one by one."""
+        runs = run_names(self.preset)
+        names = [name for name in chosen([MAIN, *runs], patterns) if name != MAIN]
+        found = [match for comparison in COMPARISONS for match in self.arm_matches(comparison, names)]
+        for player in self.preset.references:
+            found += [match for name in names for match in self.reference_matches(name, player)]
+        return found
+
+    def reference_matches(self, name: str, player: str) -> Iterator[Meeting]:
+        """Yield the matches of a run against a player."""
+        for seconds in mark_seconds(self.preset):
+            yield from self.arm_match(reference_name(name, seconds, player), name, seconds, player)
+
+    def arm_matches(self, comparison: Comparison, names: Sequence[str]) -> Iterator[Meeting]:
+        """Yield the matches of two arms at equal times, seed by seed, of which the first run is one of some names."""
+        runs = run_names(self.preset)
+        for seed in range(1, self.preset.seeds + 1):
+            first, second = run_name(comparison.first, seed), run_name(comparison.second, seed)
+            if first in names and second in runs:
+                for seconds in mark_seconds(self.preset):
+                    other = mark_file(self.folder / ARMS / second, seconds)
+                    if other.exists():
+                        yield from self.arm_match(reference_name(first, seconds, second), first, seconds, other)
+
+    def arm_match(self, name: str, run: str, seconds: int, other: Path | str) -> Iterator[Meeting]:
+        """Yield a match of a run's network at a mark, if there is one."""
+        network = mark_file(self.folder / ARMS / run, seconds)
+        if network.exists():
+            yield Meeting(
+                name, self.preset.game, network, other, self.preset.compare_games, self.preset.compare_simulations
+            )
+
+    def found(self, meeting: Meeting) -> Found:
+        """Return what is known of a match that could be played now."""
+        return known_of(self.folder, meeting)
+
+    def kept(self, name: str, network: Path) -> Found | None:
+        """Return a match by its name, also where its network is not; None if another network is there by now."""
+        found = read_match(self.folder, name)
+        if found is not None and network.exists() and mark(network) != found.identity["first"]:
+            return None
+        return found
+
+    def kept_milestone(self, milestone: Milestone) -> Found | None:
+        """Return the match of a milestone."""
+        return self.kept(f"milestone-{milestone.name}", self.network(milestone.stage))
+
+    def kept_arm_match(self, run: str, seconds: int, other: str) -> Found | None:
+        """Return the match of a run at a mark against a player or another run."""
+        name = reference_name(run, seconds, other)
+        return self.kept(name, mark_file(self.folder / ARMS / run, seconds))
+
+    # -- notes --
+
+    def note(self, stage: str, facts: dict[str, Any]) -> None:
+        """Keep by which command a stage was done, and where; the newest of each command stays."""
+        notes = self.notes()
+        others = [note for note in notes.get(stage, []) if note.get("command") != facts.get("command")]
+        write_json(self.folder / NOTES, notes | {stage: [*others, facts]})
+
+    def notes(self) -> dict[str, list[dict[str, Any]]]:
+        """Return all notes."""
+        try:
+            found: dict[str, list[dict[str, Any]]] = json.loads((self.folder / NOTES).read_bytes())
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise BadInput(f"{self.folder / NOTES} is damaged: {error}; remove it") from None
+        return found
+
+
+def stage_network(folder: Path) -> Path | None:
+    """Return the network that a stage of a curriculum has come to; None if there is none."""
+    if (folder / OUTCOME).exists():
+        return folder / str(json.loads((folder / OUTCOME).read_bytes())["network"])
+    lines = LineLog(folder / JUDGED).tail(1)
+    newest = folder / str(lines[0]["file"]) if lines else None
+    return newest if newest and newest.exists() else None
+
+
+def slug(text: str) -> str:
+    """Turn a player's text into part of a file's name."""
+    return re.sub(r"[^\w.]+", "-", text)
+
+
+def reference_name(run: str, seconds: int, player: str) -> str:
+    """Name the match of a run against a player or another run."""
+    return f"arm_{run}_{seconds:05d}_{slug(player)}"
+
+
+def chosen_stages(text: str | None) -> list[str]:
+    """Read which stages are wanted, in their order."""
+    words = [word.strip() for word in (text or ",".join(STAGE_NAMES)).split(",") if word.strip()]
+    for word in words:
+        if word not in STAGE_NAMES:
+            raise BadInput(f"--only {word!r} is none of {', '.join(STAGE_NAMES)}")
+    return [name for name in STAGE_NAMES if name in words]

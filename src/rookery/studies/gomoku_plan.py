@@ -1,0 +1,283 @@
+"""What the Gomoku study does: its milestones, its arms and how much of everything, as tables.
+
+The main run is a curriculum (`learn.curriculum`) whose stages give the networks of the milestones. An arm is a way to
+use a fixed time: legs, each a stage of the same curriculum for a share of that time. To add an arm is to add a line to
+`ARMS`; one that needs a setting which this version does not have says so and is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from rookery.errors import BadInput
+from rookery.games.options import one_of
+from rookery.learn.curriculum_settings import CurriculumSettings, read_curriculum
+from rookery.learn.network_sections import TowerSettings
+from rookery.learn.sections import GateSettings, Section, SelfplaySettings, TrainingSettings
+
+MAIN = "main"
+HALF = 0.5  # the lower end of every milestone's interval must be above
+SETTINGS: dict[str, type[Section]] = {
+    "network": TowerSettings,
+    "selfplay": SelfplaySettings,
+    "training": TrainingSettings,
+    "gate": GateSettings,
+}
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """A match that the network of a stage is to win by so much."""
+
+    name: str
+    stage: str
+    """whose network plays, on the stage's board"""
+    opponent: str
+    share: float
+    """of the points, draws counted half"""
+    simulations: int = 800
+    goal: bool = False
+    """a goal is met by this share or more; a milestone needs more than it, with the interval above one half"""
+
+
+MILESTONES = (
+    Milestone("m1", "1a", "random", 0.95),
+    Milestone("m2", "1b", "baseline:depth=2", 0.70),
+    Milestone("m3", "2", "baseline:depth=6", 0.55),
+    Milestone("m4", "3", "baseline:depth=2", 0.70),
+    Milestone("m5", "4", "baseline:depth=6", 0.55),
+    Milestone("goal-small", "2", "baseline:depth=6", 0.95, simulations=400, goal=True),
+    Milestone("goal-large", "4", "baseline:depth=6", 0.95, simulations=400, goal=True),
+    Milestone("goal-advanced", "4", "advanced:time=0.5", 0.85, simulations=800, goal=True),
+)
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A way to use a fixed time."""
+
+    name: str
+    legs: tuple[tuple[str, float], ...]
+    """stages of the curriculum, each with its share of the time; what is over when a stage ends goes to the next"""
+    changes: tuple[str, ...] = ()
+    """of settings, as `--set` takes them"""
+    gated: bool = False
+    """whether a network must win a match before it plays"""
+    extra: bool = False
+    """whether it is trained only if `--runs` names it"""
+    needs: str = ""
+    """the setting without which it cannot be run, like selfplay.opponent"""
+
+    @property
+    def available(self) -> bool:
+        """Whether this version has the setting it needs."""
+        section, _, key = self.needs.partition(".")
+        return not self.needs or key in SETTINGS[section].model_fields
+
+
+LAST = "4"
+"""the stage of self-play on the large board"""
+WHOLE = ((LAST, 1.0),)
+
+ARMS = (
+    Arm("curriculum", (("1a", 0.03), ("1b", 0.07), ("2", 0.30), ("3", 0.10), (LAST, 0.50))),
+    Arm("scratch", WHOLE),
+    Arm("fixed", WHOLE, ("stages.4.selfplay.opponent=baseline:depth=6",), needs="selfplay.opponent"),
+    Arm("window", WHOLE, ("stages.4.gate.discard=false",), gated=True),
+    Arm("discard", WHOLE, ("stages.4.gate.discard=true",), gated=True),
+    Arm("capped", WHOLE, ("stages.4.selfplay.full_share=0.25", "stages.4.selfplay.cheap_simulations=40"), extra=True),
+    Arm(
+        "forced",
+        WHOLE,
+        ("stages.4.selfplay.forced=2", "stages.4.selfplay.prune=true"),
+        extra=True,
+        needs="selfplay.forced",
+    ),
+    Arm("squeeze", WHOLE, ("network.squeeze=16",), extra=True, needs="network.squeeze"),
+    Arm("pooling", WHOLE, ("network.pooling=16",), extra=True, needs="network.pooling"),
+)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two arms that are judged against each other, and the claim that is tested."""
+
+    first: str
+    second: str
+    claim: str
+
+
+COMPARISONS = (
+    Comparison(
+        "curriculum", "scratch",
+        "imitation and the small board first reach more in the same time than self-play from scratch",
+    ),
+    Comparison("scratch", "fixed", "self-play reaches more than training against a fixed opponent only"),
+    Comparison("discard", "window", "discarding old data on promotion reaches more than a window of 200,000 positions"),
+    Comparison("capped", "scratch", "searching most moves cheaply (playout cap randomisation) reaches more"),
+    Comparison("forced", "scratch", "forced playouts with pruned targets reach more"),
+    Comparison("squeeze", "scratch", "squeeze-excitation reaches more"),
+    Comparison("pooling", "scratch", "pooling over the board reaches more"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How much of everything."""
+
+    curriculum: str
+    """packaged settings of the main run"""
+    main_changes: tuple[str, ...]
+    arm_changes: tuple[str, ...]
+    """of all arms, before their own"""
+    gate_changes: tuple[str, ...]
+    """of arms with a gate"""
+    milestones: tuple[Milestone, ...] = MILESTONES
+    milestone_games: int = 200
+    arms: tuple[Arm, ...] = ARMS
+    seeds: int = 3
+    arm_seconds: float = 600.0
+    marks: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
+    """shares of the time at which networks are kept and judged"""
+    references: tuple[str, ...] = ("baseline:depth=2", "baseline:depth=6", "random", "advanced:time=0.1")
+    """players met at every mark"""
+    compare_games: int = 100
+    compare_simulations: int = 200
+
+    def settings(self, arm: Arm | None, seed: int, device: str) -> CurriculumSettings:
+        """Return the settings of an arm, or of the main run."""
+        return packaged(self.curriculum, (*self.changes_of(arm), f"seed={seed}", f"device={device}"))
+
+    def changes_of(self, arm: Arm | None) -> tuple[str, ...]:
+        """Return what an arm, or the main run, changes in the packaged settings."""
+        if arm is None:
+            return self.main_changes
+        return (*self.arm_changes, *(self.gate_changes if arm.gated else ()), *arm.changes)
+
+    @property
+    def game(self) -> str:
+        """The game on which arms are judged: that of the last stage."""
+        return next(stage.game for stage in packaged(self.curriculum).stages if stage.name == LAST)
+
+
+@lru_cache(maxsize=64)
+def packaged(name: str, changes: tuple[str, ...] = ()) -> CurriculumSettings:
+    """Read a packaged curriculum with changes; the same ones are asked for again and again."""
+    return read_curriculum(name, changes)
+
+
+def on_card(stage: str) -> tuple[str, ...]:
+    """Return what a stage of self-play does in larger portions where a card plays."""
+    return tuple(
+        f"stages.{stage}.{change}"
+        for change in (
+            "selfplay.at_once=2048", "training.batch=2048", "training.steps_per_game=0.1", "training.precision=bf16",
+        )
+    )  # fmt: skip
+
+
+def without_end(stage: str) -> tuple[str, ...]:
+    """Return what lets a stage of self-play go on until its time is up, with no gate, and the learning rate as high."""
+    return tuple(
+        f"stages.{stage}.{change}"
+        for change in ("selfplay.games=2_000_000_000", "checkpoints.every=2_000_000_000", "gate.kind=none")
+    )
+
+
+FULL = Preset(
+    "gomoku_curriculum",
+    main_changes=(
+        *on_card("2"), *on_card("4"), "stages.2.selfplay.games=200_000", "stages.4.selfplay.games=400_000",
+        "stages.2.checkpoints.every=5_000", "stages.4.checkpoints.every=5_000",
+        "stages.2.until.watched_games=100", "stages.4.until.watched_games=100",
+    ),
+    arm_changes=(*on_card("2"), *on_card("4"), *without_end("2"), *without_end("4")),
+    gate_changes=(
+        "stages.4.gate.kind=share", "stages.4.gate.share=0.55", "stages.4.gate.games=100",
+        "stages.4.gate.simulations=64", "stages.4.checkpoints.every=5_000",
+    ),
+)  # fmt: skip
+
+QUICK = Preset(
+    "gomoku_study_quick",
+    main_changes=(),
+    arm_changes=(*without_end("2"), *without_end("4")),
+    milestones=(
+        Milestone("m1", "1a", "random", 0.95, simulations=50),
+        Milestone("m2", "1b", "baseline:depth=1", 0.70, simulations=50),
+        Milestone("m3", "2", "baseline:depth=2", 0.55, simulations=50),
+        Milestone("m4", "3", "baseline:depth=1", 0.70, simulations=50),
+        Milestone("m5", "4", "baseline:depth=2", 0.55, simulations=50),
+        Milestone("goal-small", "2", "baseline:depth=2", 0.95, simulations=50, goal=True),
+        Milestone("goal-large", "4", "baseline:depth=2", 0.95, simulations=50, goal=True),
+        Milestone("goal-advanced", "4", "advanced:time=0.01", 0.85, simulations=50, goal=True),
+    ),
+    milestone_games=12,
+    gate_changes=("stages.4.gate.kind=share", "stages.4.gate.share=0.55", "stages.4.checkpoints.every=40"),
+    seeds=2,
+    arm_seconds=16.0,
+    marks=(0.5, 1.0),
+    references=("baseline:depth=2", "random"),
+    compare_games=8,
+    compare_simulations=32,
+)  # fmt: skip
+
+PRESETS = {"full": FULL, "quick": QUICK}
+
+
+# ---- choosing ------------------------------------------------------------------------------------
+
+
+def preset_of(name: str, seconds: float | None = None, seeds: int | None = None, changes: Sequence[str] = ()) -> Preset:
+    """Return a preset, with another time or number of seeds for its arms, and settings changed in all runs."""
+    found = PRESETS[one_of("--preset", name, tuple(PRESETS))]
+    if seconds is not None:
+        if not 0 < seconds <= 1e6:
+            raise BadInput(f"--arm-seconds must be above 0 and at most 1000000, not {seconds:g}")
+        found = replace(found, arm_seconds=float(seconds))
+    if seeds is not None:
+        if not 1 <= seeds <= 100:
+            raise BadInput(f"--seeds must lie in 1..100, not {seeds}")
+        found = replace(found, seeds=seeds)
+    own = tuple(changes)
+    return replace(found, main_changes=(*found.main_changes, *own), arm_changes=(*found.arm_changes, *own))
+
+
+def run_name(arm: str, seed: int) -> str:
+    """Name a run of an arm."""
+    return f"{arm}-s{seed}"
+
+
+def run_names(preset: Preset) -> dict[str, tuple[Arm, int]]:
+    """List the runs of all arms that can be run, seed by seed, so that arms are complete side by side."""
+    arms = [arm for arm in preset.arms if arm.available]
+    return {run_name(arm.name, seed): (arm, seed) for seed in range(1, preset.seeds + 1) for arm in arms}
+
+
+def chosen(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Choose names by patterns, like scratch, scratch-s1 or 'curriculum-*'; all of them without patterns."""
+    for pattern in patterns:
+        if not any(fits(name, pattern) for name in names):
+            raise BadInput(f"--runs {pattern!r} is none of {', '.join(names)}")
+    return [name for name in names if not patterns or any(fits(name, pattern) for pattern in patterns)]
+
+
+def patterns_of(preset: Preset, stage: str, patterns: Sequence[str]) -> list[str] | None:
+    """Return the patterns that mean something to a stage; None if there are some, but none of them does.
+
+    Refuse one that means nothing to any stage.
+    """
+    runs, milestones = [MAIN, *run_names(preset)], [milestone.name for milestone in preset.milestones]
+    chosen([*runs, *milestones], patterns)
+    names = milestones if stage == "milestones" else runs
+    found = [pattern for pattern in patterns if any(fits(name, pattern) for name in names)]
+    return found if found or not patterns else None
+
+
+def fits(name: str, pattern: str) -> bool:
+    """Tell whether a name is meant: it fits the pattern, or is a seed of the arm that is named."""
+    return fnmatchcase(name, pattern) or fnmatchcase(re.sub(r"-s\d+$", "", name), pattern)

@@ -1,0 +1,129 @@
+"""The plan of the Gomoku study."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from rookery.errors import BadInput
+from rookery.studies.gomoku import Study, chosen_stages
+from rookery.studies.gomoku_arms import mark_seconds
+from rookery.studies.gomoku_plan import (
+    ARMS,
+    COMPARISONS,
+    FULL,
+    PRESETS,
+    QUICK,
+    chosen,
+    patterns_of,
+    preset_of,
+    run_names,
+)
+
+
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_every_preset_can_be_run(name):
+    preset = PRESETS[name]
+    stages = [stage.name for stage in preset.settings(None, 1, "cpu").stages]
+    assert {milestone.stage for milestone in preset.milestones} <= set(stages)
+    for arm in preset.arms:
+        assert sum(share for _, share in arm.legs) == pytest.approx(1.0)
+        assert {stage for stage, _ in arm.legs} <= set(stages)
+        if arm.available:
+            assert preset.settings(arm, 3, "cpu").seed == 3
+
+
+def test_the_milestones_are_those_that_were_set():
+    wanted = [(each.name, each.opponent, each.share, each.goal) for each in FULL.milestones]
+    assert wanted == [
+        ("m1", "random", 0.95, False),
+        ("m2", "baseline:depth=2", 0.70, False),
+        ("m3", "baseline:depth=6", 0.55, False),
+        ("m4", "baseline:depth=2", 0.70, False),
+        ("m5", "baseline:depth=6", 0.55, False),
+        ("goal-small", "baseline:depth=6", 0.95, True),
+        ("goal-large", "baseline:depth=6", 0.95, True),
+        ("goal-advanced", "advanced:time=0.5", 0.85, True),
+    ]
+    games = {stage.name: stage.game for stage in FULL.settings(None, 1, "cpu").stages}
+    sizes = [int(re.findall(r"size=(\d+)", games[each.stage])[0]) for each in FULL.milestones]
+    assert sizes == [9, 9, 9, 15, 15, 9, 15, 15]
+    assert FULL.milestone_games >= 200
+
+
+def test_arms_that_are_compared_are_there():
+    names = {arm.name for arm in ARMS}
+    assert all({pair.first, pair.second} <= names for pair in COMPARISONS)
+
+
+def test_arms_with_a_gate_differ_in_nothing_but_what_is_kept_on_promotion():
+    window, discard = (
+        FULL.settings(next(arm for arm in ARMS if arm.name == name), 1, "cpu").stages[-1]
+        for name in ("window", "discard")
+    )
+    assert (window.gate.discard, discard.gate.discard) == (False, True)
+    assert window.training.replay == 200_000
+    assert window.gate.kind == "share"
+    assert window == discard.model_copy(update={"gate": discard.gate.model_copy(update={"discard": False})})
+
+
+def test_an_arm_without_its_setting_is_not_run():
+    lacking = replace(ARMS[0], name="later", needs="selfplay.no_such_setting")
+    assert not lacking.available
+    assert replace(lacking, needs="selfplay.noise").available
+    assert list(run_names(replace(QUICK, arms=(lacking,)))) == []
+
+
+def test_extra_arms_are_trained_only_if_they_are_named(tmp_path):
+    study = Study(tmp_path, QUICK)
+    assert "capped-s1" not in [run.name for run in study.arm_runs()]
+    assert [run.name for run in study.arm_runs(["capped"])] == ["capped-s1", "capped-s2"]
+
+
+def test_patterns_choose_runs():
+    names = ["main", "scratch-s1", "scratch-s2", "curriculum-s1"]
+    assert chosen(names, []) == names
+    assert chosen(names, ["scratch"]) == ["scratch-s1", "scratch-s2"]
+    assert chosen(names, ["*-s1"]) == ["scratch-s1", "curriculum-s1"]
+    assert chosen(names, ["main", "scratch-s2"]) == ["main", "scratch-s2"]
+    with pytest.raises(BadInput, match="'scratsh' is none of main, scratch-s1"):
+        chosen(names, ["scratsh"])
+
+
+def test_patterns_mean_something_to_one_stage_or_another():
+    assert patterns_of(QUICK, "train", ["main", "m3"]) == ["main"]
+    assert patterns_of(QUICK, "milestones", ["main", "m3"]) == ["m3"]
+    assert patterns_of(QUICK, "milestones", ["scratch"]) is None
+    assert patterns_of(QUICK, "compare", []) == []
+    with pytest.raises(BadInput, match="'scratsh' is none of main"):
+        patterns_of(QUICK, "train", ["main", "scratsh"])
+
+
+def test_the_time_of_arms_can_be_chosen():
+    assert mark_seconds(FULL) == [150, 300, 450, 600]
+    assert mark_seconds(preset_of("full", 100, 1)) == [25, 50, 75, 100]
+    assert preset_of("full", seeds=1).seeds == 1
+    changed = preset_of("quick", changes=["stages.4.selfplay.simulations=64"])
+    assert changed.settings(None, 1, "cpu").stages[-1].selfplay.simulations == 64
+    assert changed.settings(changed.arms[0], 1, "cpu").stages[-1].selfplay.simulations == 64
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        (lambda: preset_of("small"), "--preset"),
+        (lambda: preset_of("full", 0), "--arm-seconds"),
+        (lambda: preset_of("full", seeds=0), "--seeds"),
+        (lambda: chosen_stages("train,play"), "'play' is none of train, milestones, compare, report"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_its_name(wrong, complaint):
+    with pytest.raises(BadInput, match=complaint):
+        wrong()
+
+
+def test_stages_come_in_their_order():
+    assert chosen_stages("report,train") == ["train", "report"]
+    assert chosen_stages(None) == ["train", "milestones", "compare", "report"]

@@ -1,0 +1,99 @@
+"""The report of the Gomoku study, from folders in which everything or nothing is."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from rookery.arena.score import Score
+from rookery.studies.gomoku import Study
+from rookery.studies.gomoku_findings import Findings
+from rookery.studies.gomoku_plan import COMPARISONS
+from rookery.studies.gomoku_report import SECTIONS, write_report
+from studies.gomoku_made_up import PRESET, keep, made_up, pairs
+
+FIGURES = ("milestones.png", "main.png", "arm_losses.png", "arm_scores.png", "arm_elo.png")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A study in which all is there; nobody may change it."""
+    return made_up(tmp_path_factory.mktemp("study"))
+
+
+@pytest.fixture
+def study(whole, tmp_path):
+    """A copy that may be changed."""
+    shutil.copytree(whole.folder, tmp_path / "copy")
+    return Study(tmp_path / "copy", PRESET)
+
+
+def shares(scores):
+    return {seed: match.score for seed, match in scores.items()}
+
+
+def text_of(study):
+    found = Findings(study)
+    return "\n".join(line for section in SECTIONS for line in section(found))
+
+
+def test_every_number_and_verdict_is_in_the_report(whole):
+    text = text_of(whole)
+    assert "| random, 50 simulations | more than 95 | 85.0 (" in text  # of ten pairs two have a draw and a loss
+    assert "| 20: +16 =2 -2 | 12 | **open**: less, but the interval includes what is wanted |" in text
+    low, high = Score(tuple(pairs(0.9).values()) * 2).interval  # seeds agree: the interval is that of all games
+    assert f"Yes: after 16 s curriculum scores 92.5 % ({100 * low:.1f} - {100 * high:.1f}) against scratch" in text
+    assert f"| curriculum | scratch | 16 | 92.5 ({100 * low:.1f} .. {100 * high:.1f}) | 92.5, 92.5 | **yes**" in text
+    assert "5 reached of 8 played (8 planned)" in text
+    assert "arm later: not available in this version, which has no setting selfplay.no_such_setting" in text
+    assert "main run: stage 1b has no generation yet" in text
+    assert "arm run" not in text  # all of them are trained
+    assert "capped" not in text  # nobody has asked for it
+
+
+def test_scores_of_arms_are_told_apart_by_player_mark_and_seed(whole):
+    found = Findings(whole)
+    assert shares(found.scores("curriculum", "baseline:depth=2", 16)) == pytest.approx({1: 0.925, 2: 0.85})
+    assert shares(found.scores("window", "random", 8)) == pytest.approx({1: 0.55, 2: 0.475})
+    assert shares(found.duel_scores(COMPARISONS[0], 8)) == pytest.approx({1: 0.925, 2: 0.925})
+    marks = dict(found.elos("curriculum"))
+    assert set(marks) == {8, 16}
+    assert marks[16][1] > dict(found.elos("scratch"))[16][1]
+
+
+def test_an_empty_folder_makes_a_report_of_what_is_missing(tmp_path):
+    text = text_of(Study(tmp_path, PRESET))
+    assert "**This study is not complete.**" in text
+    assert "milestones without a whole match: m1, m2, m3, m4, m5, goal-small, goal-large, goal-advanced" in text
+    assert "arm run scratch-s1: 0 of 16 s are trained" in text
+    assert "matches of arms with each other: 0 of 8 are there" in text
+    assert "0 reached of 0 played (8 planned)" in text
+
+
+def test_a_match_of_another_network_than_is_there_does_not_count(study):
+    milestone = PRESET.milestones[0]
+    assert study.kept_milestone(milestone) is not None
+    study.network(milestone.stage).parent.mkdir()
+    study.network(milestone.stage).write_bytes(b"another one")
+    assert study.kept_milestone(milestone) is None
+
+
+def test_a_match_that_was_stopped_is_missing(study):
+    keep(study, "milestone-m2", 0.8, games=40)
+    assert "**missing**: stopped after 20 games" in text_of(study)
+
+
+@pytest.mark.slow
+def test_the_report_comes_with_its_figures_and_as_one_page(study):
+    write_report(study)
+    assert all((study.folder / name).stat().st_size > 5000 for name in FIGURES)
+    page = (study.folder / "report.html").read_text()
+    assert page.count("data:image/png;base64") == len(FIGURES)
+    assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.slow
+def test_an_empty_report_has_no_figures(tmp_path):
+    write_report(Study(tmp_path, PRESET))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.md"]
