@@ -6,8 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rookery import BadInput, load
 
@@ -175,24 +173,6 @@ def test_a_wrong_option_is_named_with_what_is_allowed():
     refused(lambda: load("chess:chess960=-2"), "-2", "-1..959")
     refused(lambda: load("chess:chess960=x"), "'x'", "whole number")
     refused(lambda: load("chess:size=8"), "size", "chess960")
-
-
-@pytest.mark.fuzz
-@settings(max_examples=600)
-@given(
-    place=st.integers(0, len(START)),
-    text=st.text("pnbrqkPNBRQK12345678/ wb-KQkqabcdefgh09x", max_size=6),
-    cut=st.integers(0, 6),
-)
-def test_a_broken_fen_is_refused_or_read_back_as_written(place, text, cut):
-    broken = START[:place] + text + START[place + cut :]
-    game = load("chess", chess960=3)
-    try:
-        position = game.position(broken)
-    except BadInput:
-        return
-    assert game.position(position.text()).text() == position.text()
-    assert len(position.legal()) <= game.most_legal
 
 
 # ---- moves ---------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ LONGEST_OPTION = 4096  # characters of a line that are looked at for an option
 CLOCK_SHARE = 0.8  # of what is left on the clock, at most, for a move with a time of its own
 CHESS960, MULTIPV = "UCI_Chess960", "MultiPV"
 
-OPTION = re.compile(r"option\s+name\s+(.+?)\s+type\s+(\S+)(.*)")
+OPTION = re.compile(r"option\s++name\s++(\S.*?)\s++type\s++(\S+)(.*)")  # a row of blanks is looked at once
 NUMBERS = {key: re.compile(rf"(?<!\S){key} (\d{{1,18}})(?!\S)") for key in ("depth", "nodes", "multipv")}
 SCORE = re.compile(r"(?<!\S)score (cp|mate) (-?\d{1,9})(?: (lowerbound|upperbound))?(?!\S)")
 CHANCES = re.compile(r"(?<!\S)wdl (\d{1,9}) (\d{1,9}) (\d{1,9})(?!\S)")

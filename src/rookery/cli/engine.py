@@ -39,3 +39,32 @@ def gomocup(
     from rookery.engines.gomocup import run
 
     run(player, seed)
+
+
+@engines.command()
+def uci(
+    network: Annotated[str, Option(metavar="NET", help="one of Lc0's networks, a .pb.gz or .pb file")] = "",
+    player: Annotated[
+        str, Option(metavar="PLAYER", help="who plays instead, see `rookery players`; alphabeta if nobody is named")
+    ] = "",
+    option: Annotated[
+        list[str] | None,
+        Option(metavar="NAME=VALUE", help="an option, as by setoption; may be given several times"),
+    ] = None,
+    seed: Annotated[int, Option(help="same seed, same choices, for players that draw")] = 0,
+) -> None:
+    """Be a chess engine that speaks UCI on standard input and output.
+
+    Lc0's networks are searched as Lc0 does, with its names of options; `uci` lists them.
+
+    rookery engine uci --network network.pb.gz
+
+    rookery engine uci --network network.pb.gz --option MinibatchSize=1 --option Threads=2
+
+    rookery engine uci --player alphabeta:depth=4
+
+    rookery match "uci:rookery engine uci --network network.pb.gz,nodes=100" uci:stockfish,depth=1 --game chess
+    """
+    from rookery.engines.uci import run
+
+    run(network, player, seed, option or ())

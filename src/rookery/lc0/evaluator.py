@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from rookery.drawing import table
 from rookery.errors import BadInput
 from rookery.games.chess_lc0_input import FILLS, PLANES, fill_planes, moves_of, pairs_of, planes_of
 from rookery.games.position import Position
@@ -31,6 +32,8 @@ PRECISIONS = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16
 DEVICES = ("cpu", "cuda", "mps")
 REMEMBERED = 10_000
 """positions; each takes 8 kB"""
+
+SHOWN = 12  # moves in a notebook
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,12 @@ class Evaluation:
     """chances to win, draw and lose"""
     moves: dict[str, MoveEvaluation]
     """legal moves in UCI, the likeliest first"""
+
+    def _repr_html_(self) -> str:
+        """Show the likeliest moves in a notebook."""
+        rows = [(text, f"{move.p:.1%}", move.index) for text, move in list(self.moves.items())[:SHOWN]]
+        chances = ", ".join(f"{word} {part:.1%}" for word, part in zip(("win", "draw", "loss"), self.wdl, strict=True))
+        return table(("move", "share", "index"), rows, f"{chances}; Q {self.q:+.3f}")
 
 
 class Judged(NamedTuple):
@@ -125,6 +134,10 @@ class Evaluator:
         self.remembered = Answers(remembered)
         self.game = chess_game()
         self.planes = np.empty((batch, PLANES, 64), np.float32)  # filled again and again: fresh memory is slow
+
+    def _repr_html_(self) -> str:
+        """Show the network's layers in a notebook."""
+        return self.network._repr_html_()
 
     @property
     def format(self) -> int:

@@ -88,7 +88,7 @@ def positions_in(lines: Iterable[str], name: str, game: Chess) -> Iterator[Posit
             continue
         try:
             given = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadInput(f"{name}, line {number} is no JSON: {error}") from None
         if not isinstance(given, dict):
             raise BadInput(f'{name}, line {number} should be an object like {{"fen": "startpos", "moves": ["e2e4"]}}')

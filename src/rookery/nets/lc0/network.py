@@ -66,6 +66,12 @@ class Lc0Network(nn.Module):
         self.policy_head = chosen_head("policy", policy, self.policy_head, list(self.policy_heads))
         self.value_head = chosen_head("value", value, self.value_head, list(self.value_heads))
 
+    def _repr_html_(self) -> str:
+        """Show the layers in a notebook."""
+        from rookery.nets.shown import layers_html
+
+        return layers_html(self)
+
     def heads(self, planes: Tensor, tap: Tap = SILENT) -> Answers:
         """Judge N positions by their planes, [N, 112, 8, 8] or flat."""
         x = tap("body", self.body(planes.reshape(len(planes), 112, 8, 8), tap))

@@ -113,18 +113,22 @@ def check_sizes(file: WeightFile, network: Lc0Network, places: dict[str, str]) -
 # ---- fresh networks ------------------------------------------------------------------------------
 
 
+@torch.no_grad()
+def fill_fresh(network: Lc0Network, random: torch.Generator | None = None) -> None:
+    """Fill a network with what it begins with: matrices at random by what they read, norms 1, the rest 0."""
+    for name, parameter in network.named_parameters():
+        if name.endswith(("gammas", "mult_gate")):
+            parameter.fill_(1)
+        elif parameter.dim() > 1 and not name.endswith("add_gate"):
+            parameter.normal_(0, parameter[0].numel() ** -0.5, generator=random)
+        else:
+            parameter.zero_()
+
+
 def fresh_network(config: Lc0Config, seed: int = 0) -> Lc0Network:
-    """Make a network that has learned nothing: matrices at random by what they read, norms 1, the rest 0."""
+    """Make a network that has learned nothing."""
     network = Lc0Network(config)
-    random = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            if name.endswith(("gammas", "mult_gate")):
-                parameter.fill_(1)
-            elif parameter.dim() > 1 and not name.endswith("add_gate"):
-                parameter.normal_(0, parameter[0].numel() ** -0.5, generator=random)
-            else:
-                parameter.zero_()
+    fill_fresh(network, torch.Generator().manual_seed(seed))
     return laid_out(network).eval()
 
 

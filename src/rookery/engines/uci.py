@@ -1,0 +1,406 @@
+"""A chess engine that speaks UCI: one of Lc0's networks with Lc0's search, or any player of the arena.
+
+One thread reads lines, one thinks, and the main one obeys: it never waits for a thought, so that `stop` is answered at
+once. If the network is in the middle of a pass, the answer is what the tree knows without it; the pass ends unheard.
+What cannot be understood or done is told in an `info string` and changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import rookery
+from rookery.arena.player import PlayerFailed
+from rookery.engines.uci_info import Style, info_lines, move_texts
+from rookery.engines.uci_options import OPTIONS, Options
+from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thinker, fallback, seed_of
+from rookery.engines.uci_words import Go, read_go, read_move, read_position
+from rookery.errors import BadInput
+from rookery.lc0.positions import chess_game
+from rookery.search.analysis import Limits
+
+LONGEST_LINE = 1 << 16
+QUIT_WITHIN = 0.5  # seconds to obey what was said before `quit`
+END_WITHIN = 120.0  # seconds to obey what was said before the input ended: a network may have to be loaded first
+INFO_EVERY = 1.0  # seconds
+FIRST_INFO = 0.1
+USUAL_PLAYER = "alphabeta"
+"""who plays where no network is named"""
+AUTODISCOVER = "<autodiscover>"
+LIVE = {
+    "MultiPV", "Ponder", "UCI_ShowWDL", "UCI_ShowMovesLeft", "VerboseMoveStats", "MoveOverheadMs", "ScoreType",
+    "SmartPruningFactor", "Threads", "Clear Hash",
+}  # fmt: skip
+"""options that hold from now on; for the others the search is made anew"""
+
+
+@dataclass
+class Running:
+    """A search under way."""
+
+    job: Job
+    go: Go
+    seconds: float | None
+    """time for the move, from now on or from `ponderhit`"""
+    begun: float = field(default_factory=time.monotonic)
+    deadline: float | None = None
+    held: bool = False
+    """whether the answer waits for a word of the manager"""
+    done: threading.Event = field(default_factory=threading.Event)
+    told_at: float = field(default_factory=lambda: time.monotonic() + FIRST_INFO - INFO_EVERY)
+    failure: str = ""
+
+
+class UciEngine:
+    """Our side of the protocol: lines come in by `line`, answers go out by `say`."""
+
+    def __init__(
+        self, say: Callable[[str], None], network: str = "", player: str = "", seed: int = 0,
+        finished: Callable[[Running], None] = lambda running: None,
+    ):  # fmt: skip
+        """Make an engine; `finished` hears of the end of each thought, in the thread of the thought."""
+        self.say, self.player, self.seed, self.finished_hook = say, player, seed, finished
+        self.options = Options()
+        if network:
+            self.options.set("WeightsFile", network)
+        self.thinker: Thinker | None = None
+        self.made_of: tuple[str, ...] = ()
+        self.stale, self.ready = True, False
+        self.running: Running | None = None
+        self.worker: threading.Thread | None = None
+        self.words: list[str] = ["startpos"]
+        self.position, self.start, self.moves = read_position(self.words, chess_game())
+
+    # -- lines --
+
+    def line(self, text: str) -> None:
+        """Do what a line asks for; words before a command that is known are passed over, as the protocol wants."""
+        words = text.split()
+        while words and words[0] not in self.commands:
+            words = words[1:]
+        if not words:
+            if text.strip():
+                self.remark(f"unknown command: {text.strip()[:60]}")
+            return
+        try:
+            self.commands[words[0]](self, words[1:])
+        except (BadInput, PlayerFailed, OSError) as error:
+            self.remark(f"error: {error}")
+
+    def remark(self, text: str) -> None:
+        """Tell people something, in one line of signs that can be shown."""
+        shown = "".join(sign if sign.isprintable() else "?" for sign in " ".join(text.split()))
+        self.say(f"info string {shown[:400]}")
+
+    def uci(self, words: list[str]) -> None:
+        """Tell who we are and what can be set."""
+        self.say(f"id name Rookery {rookery.__version__}")
+        self.say("id author the Rookery authors")
+        for option in OPTIONS:
+            self.say(option.line)
+        self.say("uciok")
+
+    def isready(self, words: list[str]) -> None:
+        """Load and compile what is needed, then say so; at once while thinking."""
+        if self.running is None:
+            try:
+                self.prepared()
+            except (BadInput, PlayerFailed) as error:
+                self.remark(f"error: {error}")
+        self.say("readyok")
+
+    def debug(self, words: list[str]) -> None:
+        """Hear a wish for more words, of which there are none."""
+
+    def register(self, words: list[str]) -> None:
+        """Hear of a registration, which nobody needs."""
+
+    def setoption(self, words: list[str]) -> None:
+        """Set an option: `name NAME value VALUE`, where both may have spaces."""
+        if words[:1] != ["name"]:
+            raise BadInput("setoption should be followed by name NAME value VALUE")
+        split = words.index("value") if "value" in words else len(words)
+        name, value = " ".join(words[1:split]), " ".join(words[split + 1 :])
+        option = self.options.set(name, "" if value == "<empty>" else value)
+        if option is None:
+            self.remark(f"option {name} has no effect here")
+        elif option.name == "Clear Hash":
+            self.forget()
+        elif option.name not in LIVE:
+            self.stale = True
+        if option is not None and option.name == "UCI_Chess960":
+            self.position_comes(self.words)
+
+    def ucinewgame(self, words: list[str]) -> None:
+        """Forget the game before."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Let the thinker forget all it knows, as soon as it does not think."""
+        self.halt()
+        self.wait_for_worker()
+        if self.thinker is not None:
+            self.thinker.new_game()
+
+    def position_comes(self, words: list[str]) -> None:
+        """Take a position; one that cannot be read leaves the one before."""
+        game = chess_game(self.options.on("UCI_Chess960"))
+        self.position, self.start, self.moves = read_position(words, game)
+        self.words = words
+
+    # -- thinking --
+
+    def prepared(self) -> Thinker:
+        """Return who thinks, ready to do so; who thought before goes on where the options want what cannot be."""
+        if self.stale or self.thinker is None:
+            self.wait_for_worker()
+            try:
+                self.renew()
+            except BadInput as error:
+                if self.thinker is None:
+                    raise
+                self.remark(f"error: {error}")
+            self.stale = False
+        assert self.thinker is not None
+        if not self.ready:
+            self.thinker.prepare()
+            self.ready = True
+        return self.thinker
+
+    def renew(self) -> None:
+        """Make the thinker that the options want; the one before stays where that fails."""
+        path = self.options.values["WeightsFile"]
+        network = path if path not in ("", AUTODISCOVER) else ""
+        chess960 = self.options.values["UCI_Chess960"]
+        wanted = ("network", network) if network else ("player", self.player or USUAL_PLAYER, chess960)
+        if isinstance(self.thinker, NetworkThinker) and wanted == self.made_of:
+            self.thinker.renew()
+            return
+        made: Thinker
+        if network:
+            made = NetworkThinker(network, self.options)
+        else:
+            if not self.player:
+                self.remark(f"no network is named by WeightsFile or --network; {USUAL_PLAYER} plays")
+            made = PlayerThinker(wanted[1], chess_game(chess960 == "true"))
+        if self.thinker is not None:
+            self.thinker.close()
+        self.thinker, self.made_of, self.ready = made, wanted, False
+
+    def go(self, words: list[str]) -> None:
+        """Begin to think."""
+        self.halt()
+        self.wait_for_worker()
+        go, strange = read_go(words)
+        if strange:
+            self.remark(f"go: not understood: {' '.join(strange)[:60]}")
+        if not fallback(self.position):
+            self.say(f"info depth 0 score {'mate 0' if self.position.state['checkers'] else 'cp 0'}")
+            self.say("bestmove (none)")
+            return
+        try:
+            thinker = self.prepared()
+            running = self.set_up(go)
+            for remark in thinker.begin(running.job):
+                self.remark(remark)
+        except (BadInput, PlayerFailed) as error:
+            self.remark(f"error: {error}")
+            self.answer_with(fallback(self.position)[0])
+            return
+        self.running = running
+        self.worker = threading.Thread(target=self.work, args=(thinker, running), daemon=True)
+        self.worker.start()
+
+    def set_up(self, go: Go) -> Running:
+        """Make what is needed for a search."""
+        only = tuple(read_move(self.position, text) for text in go.only)
+        overhead = self.options.number("MoveOverheadMs") / 1000
+        seconds = go.seconds(int(self.position.state["chess_mover"]) == 0, overhead)
+        waits = go.ponder or not go.limited
+        depth, nodes = (None if go.infinite else go.at_least_one(name) for name in ("depth", "nodes"))
+        limits = Limits(depth, nodes, None if waits else seconds)
+        mate = None if go.infinite else go.at_least_one("mate")
+        seed = seed_of(self.seed, len(self.moves))
+        running = Running(Job(self.position, self.start, self.moves, limits, mate, only, seed=seed), go, seconds)
+        running.held = waits
+        running.deadline = None if waits or seconds is None else running.begun + seconds
+        return running
+
+    def work(self, thinker: Thinker, running: Running) -> None:
+        """Think, in a thread of its own."""
+        try:
+            thinker.think(running.job)
+        except Exception as error:  # whatever a player does, the manager gets an answer
+            running.failure = f"{type(error).__name__}: {error}"
+        running.done.set()
+        self.finished_hook(running)
+
+    def finished(self, running: Running) -> None:
+        """Hear that a thought has come to its end."""
+        if running is self.running and not running.held:
+            self.answer()
+
+    def stop(self, words: list[str]) -> None:
+        """Answer now."""
+        self.halt()
+
+    def ponderhit(self, words: list[str]) -> None:
+        """Hear that the move that was pondered on was made: now the time counts."""
+        running = self.running
+        if running is None or not running.go.ponder:
+            return
+        running.held = running.go.infinite
+        if running.seconds is not None:
+            running.deadline = time.monotonic() + running.seconds
+        if running.done.is_set() and not running.held:
+            self.answer()
+
+    def halt(self) -> None:
+        """End a search and answer with what is known."""
+        if self.running is not None:
+            self.running.job.stop[0] = 1
+            self.running.done.wait(self.thinker.last_word if self.thinker else 0.0)
+            self.answer()
+
+    def wait_for_worker(self) -> None:
+        """Wait until nobody thinks any more; a pass of a network may still be under way."""
+        if self.worker is not None:
+            self.worker.join()
+            self.worker = None
+
+    # -- answers --
+
+    def patience(self) -> float | None:
+        """Return how long nothing needs to be done, in seconds; None for ever."""
+        if self.running is None:
+            return None
+        moments = [self.running.told_at + INFO_EVERY]
+        if self.running.deadline is not None:
+            moments.append(self.running.deadline)
+        return max(0.0, min(moments) - time.monotonic())
+
+    def tick(self) -> None:
+        """Do what is due: tell what is known, or answer because the time is up."""
+        running, now = self.running, time.monotonic()
+        if running is None:
+            return
+        if running.deadline is not None and now >= running.deadline:
+            self.halt()
+        elif now >= running.told_at + INFO_EVERY:
+            running.told_at = now
+            self.tell(running)
+
+    def tell(self, running: Running, last: bool = False) -> tuple[int, ...]:
+        """Tell what is known; return the best play."""
+        assert self.thinker is not None
+        style = Style(
+            self.options.values["ScoreType"], self.options.on("UCI_ShowWDL"), self.options.on("UCI_ShowMovesLeft"),
+            self.options.number("MultiPV"),
+        )  # fmt: skip
+        told = self.thinker.told(running.job, style.lines, last and self.options.on("VerboseMoveStats"))
+        if told is None:
+            return ()
+        if last:
+            for line in told.verbose:
+                self.say(f"info string {line}")
+        for line in info_lines(told, running.job.position, time.monotonic() - running.begun, style):
+            self.say(line)
+        return told.moves
+
+    def answer(self) -> None:
+        """Say what is known and the best move; nobody waits for the thought any more."""
+        running, self.running = self.running, None
+        assert running is not None
+        if running.failure:
+            self.remark(f"error: {running.failure}")
+        best = self.tell(running, last=True)
+        best = best or (running.job.only or tuple(fallback(running.job.position)))[:1]
+        texts = move_texts(best[:2], running.job.position)
+        self.say(" ponder ".join([f"bestmove {texts[0]}", *texts[1:]]))
+
+    def answer_with(self, action: int) -> None:
+        """Answer with a move that nobody has thought about."""
+        self.say(f"bestmove {self.position.move_text(action)}")
+
+    commands = {
+        "uci": uci, "isready": isready, "debug": debug, "register": register, "setoption": setoption,
+        "ucinewgame": ucinewgame, "position": position_comes, "go": go, "stop": stop, "ponderhit": ponderhit,
+    }  # fmt: skip
+
+
+# ---- the process ---------------------------------------------------------------------------------
+
+
+def serve(
+    lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], None], network: str = "", player: str = "",
+    seed: int = 0, options: Iterable[tuple[str, str]] = (),
+) -> None:  # fmt: skip
+    """Read lines and obey them until `quit` or the end of the input; then a search is ended, at once."""
+    events: queue.Queue[str | Running | None] = queue.Queue()
+    engine = UciEngine(say, network, player, seed, events.put)
+    for name, value in options:
+        engine.setoption(["name", *name.split(), "value", *value.split()])
+
+    def read() -> None:
+        within = END_WITHIN
+        for line in lines:
+            if line.split()[:1] == ["quit"]:
+                within = QUIT_WITHIN
+                break
+            events.put(line)
+        events.put(None)
+        time.sleep(within)
+        leave()  # the main thread is busy, with a network to load or code to compile
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        try:
+            event = events.get(timeout=engine.patience())
+        except queue.Empty:
+            engine.tick()
+            continue
+        if event is None:
+            break
+        try:
+            if isinstance(event, Running):
+                engine.finished(event)
+            else:
+                engine.line(event)
+        except Exception as error:  # a fault of ours; a game should not be lost by it
+            engine.remark(f"fault: {type(error).__name__}: {error}")
+    engine.halt()
+    leave()
+
+
+def tell(text: str) -> None:
+    """Answer on standard output."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def leave() -> None:
+    """End the process at once, whatever is being thought; players' own processes end with their pipes."""
+    os._exit(0)
+
+
+def run(network: str = "", player: str = "", seed: int = 0, options: Iterable[str] = ()) -> None:
+    """Be an engine on standard input and output."""
+    pairs = [text.partition("=")[::2] for text in options]
+    for name, value in pairs:
+        Options().set(name, value)  # what means nothing is refused before a manager waits
+    if network and player:
+        raise BadInput(f"either a network or a player plays, not both {network!r} and {player!r}")
+    if network and not os.path.isfile(network):
+        raise BadInput(f"there is no network {network!r}")
+    if player:
+        PlayerThinker(player, chess_game()).close()
+    sys.setswitchinterval(0.001)  # seconds after which a thread that thinks lets the others in
+    stdin = sys.stdin.buffer
+    lines = (line.decode(errors="replace") for line in iter(lambda: stdin.readline(LONGEST_LINE), b""))
+    serve(lines, tell, leave, network, player, seed, pairs)

@@ -1,0 +1,279 @@
+"""Lc0's search of one chess position with one of its networks.
+
+    searcher = Searcher(lc0.load("network.pb.gz"))
+    searcher.begin(position)                  # goes on with what is known, if the position follows from the last one
+    searcher.run(Limits(nodes=800))
+    found = searcher.found()                  # also while another thread runs
+
+`search` does the same for one position and answers with an `Analysis`. `batch=1` is strictly sequential: each leaf is
+judged before the next one is chosen. With larger batches the same position still gets the same search, every time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rookery.errors import BadInput
+from rookery.games.chess import NO_PROGRESS
+from rookery.games.options import whole_number
+from rookery.games.position import Action, Position
+from rookery.games.rules import play
+from rookery.lc0.evaluator import Evaluator
+from rookery.lc0.found import Found, found_in
+from rookery.search.analysis import Analysis, Limits, Watch
+from rookery.search.lc0_arrays import BYTES_A_NODE, EDGES_A_NODE, ENDED, MEMORY, MOST_VISITS, keep_subtree, room
+from rookery.search.lc0_settings import Lc0Settings
+from rookery.search.lc0_twins import find_speakers
+from rookery.search.lc0_walk import begin_tree, gather, release, take_in
+
+MEGABYTES = 1024
+"""of a tree, unless said otherwise"""
+REMEMBERED = 200_000
+"""evaluations; each takes 280 bytes"""
+LEAST_NODES = 16
+MOST_NODES = MOST_VISITS // EDGES_A_NODE  # edges are numbered with 32 bits
+REPORT_EVERY = 0.2  # seconds
+KEPT_MOVES = 100  # plies over which a tree is kept at most
+SPARE = 1 << 12  # nodes that are not worth keeping a smaller tree for
+
+
+class Searcher:
+    """A tree and the network that judges its leaves."""
+
+    def __init__(
+        self, evaluator: Evaluator, settings: Lc0Settings | None = None, megabytes: float = MEGABYTES,
+        nodes: int | None = None, remembered: int = REMEMBERED,
+    ):  # fmt: skip
+        """Make room for a tree.
+
+        megabytes   memory of the tree; a search that has used it up ends
+        nodes       most nodes of the tree, instead
+        remembered  evaluations that are kept for positions met again; 0: none
+        """
+        self.evaluator, self.settings = evaluator, settings or Lc0Settings()
+        if nodes is None:
+            nodes = min(int(megabytes * (1 << 20)) // BYTES_A_NODE, MOST_NODES)
+        self.room = whole_number("nodes of a tree", max(LEAST_NODES, nodes), LEAST_NODES, MOST_NODES)
+        has_lengths = evaluator.network.config.moves_left is not None
+        options = self.settings.record(has_lengths, evaluator.format, evaluator.fill)
+        game = evaluator.game
+        try:
+            self.arrays = room(game, options, self.settings.batch, self.room, remembered)
+        except MemoryError:
+            raise BadInput(
+                f"there is no memory for a tree of {self.room} nodes and {remembered} evaluations, "
+                f"{(self.room * BYTES_A_NODE + remembered * MEMORY.itemsize) >> 20} MB together"
+            ) from None
+        self.position = game.start()
+        self.known = False
+        """whether the arrays hold a tree of the position"""
+        self.lock = threading.Lock()
+        """held while the tree changes, but not while the network judges: others can look at any time"""
+
+    @property
+    def memory_bytes(self) -> int:
+        """The most memory that tree and evaluations may take."""
+        return int(self.room * BYTES_A_NODE + self.arrays.memory.shape[0] * MEMORY.itemsize)
+
+    def clear(self) -> None:
+        """Forget the tree and all evaluations."""
+        with self.lock:
+            self.known = False
+            self.arrays.memory["count"] = 0
+            self.arrays.memory["key"] = 0
+
+    # -- beginning --
+
+    def begin(self, position: Position, only: Collection[Action] = ()) -> None:
+        """Put a position at the root, with the part of the last tree that belongs to it.
+
+        `only` names the moves that are to be searched; all, if there are none.
+        """
+        position = searchable(position)
+        legal = set(legal_actions(position))
+        wrong = [action for action in only if action not in legal]
+        if wrong:
+            raise BadInput(f"{position.move_text(wrong[0])} cannot be searched: it is not legal in {position.text()!r}")
+        with self.lock:
+            self.move_root(position)
+            tree: Any = self.arrays.tree[0]
+            for name in ("made", "depths", "deepest", "known"):
+                tree[name] = 0
+            tree["restricted"] = bool(only)
+            self.arrays.allowed[:] = 0
+            self.arrays.allowed[list(only)] = 1
+
+    def move_root(self, position: Position) -> None:
+        """Keep what is known of a position, or begin anew."""
+        top = self.node_of(position) if self.known else None
+        self.position = position
+        self.arrays.root[:] = position.states
+        if top is None:
+            begin_tree(self.arrays)
+        elif top > 0 or self.arrays.tree[0]["full"]:
+            keep_subtree(self.arrays, top)
+        if self.settings.transpositions == "on":
+            find_speakers(self.arrays)
+        self.known = True
+
+    def node_of(self, position: Position) -> int | None:
+        """Return the node of a position that follows from the root by moves in the tree; None if there is none."""
+        old, new = self.position.copy(), position.state
+        begun, plies = int(old.state["plies"]), int(new["plies"])
+        if not 0 <= plies - begun <= KEPT_MOVES or position.game.spec != old.game.spec:
+            return None
+        n = 0
+        for ply in range(begun, plies):
+            action = int(new["moves"][ply % 128]) & 0x7FF
+            child = self.child_of(n, action)
+            if child is None:
+                return None
+            play(old.state, action)
+            n = child
+        node = self.arrays.nodes[n]
+        settled = node["kind"] == ENDED or node["visits"] == 0
+        same = bool((old.states == position.states).all())  # field by field: records have holes
+        return n if same and not settled else None
+
+    def child_of(self, n: int, action: Action) -> int | None:
+        """Return the node behind a move; None if it was not visited."""
+        node = self.arrays.nodes[n]
+        edges = self.arrays.edges[int(node["first"]) : int(node["first"]) + int(node["count"])]
+        for child in edges["child"][edges["action"] == action]:
+            return int(child) if child >= 0 else None
+        return None
+
+    # -- searching --
+
+    @property
+    def visits(self) -> int:
+        """How often the root has been visited, in earlier searches too."""
+        return int(self.arrays.nodes[0]["visits"])
+
+    def run(self, limits: Limits, watch: Watch | None = None, pruning: float = 0.0) -> str:
+        """Search until a limit is reached or the watch ends it; return why it ended.
+
+        Nodes are visits of the root, those of earlier searches included. At least the root is judged. `pruning` above 0
+        ends a search when no move can catch up with the best one in `pruning` times fewer visits than remain.
+        """
+        watch = watch or Watch(seconds=limits.seconds)
+        target = min(limits.nodes or MOST_VISITS, MOST_VISITS)
+        reported, begun, before = time.perf_counter(), watch.spent, self.visits
+        if self.arrays.nodes[0]["count"] == 0:
+            return "the game is over"
+        try:
+            while True:
+                why = self.ended(limits, target, watch)
+                if not why and pruning > 0 and self.visits > before:
+                    why = self.decided(target, watch, begun, before, pruning)
+                if why:
+                    return why
+                self.step(target)
+                if watch.report and time.perf_counter() - reported > REPORT_EVERY:
+                    watch.report(self.found().analysis())
+                    reported = time.perf_counter()
+        finally:
+            with self.lock:
+                release(self.arrays)
+
+    def step(self, target: int = MOST_VISITS) -> None:
+        """Gather a batch of leaves, let the network judge them, and back them up."""
+        t = self.arrays
+        with self.lock:
+            waiting = gather(t, min(self.settings.batch, self.evaluator.batch), target)
+        if waiting:
+            answers = self.evaluator.run(t.masks[:waiting], t.values[:waiting])
+            with self.lock:
+                take_in(t, answers)
+        else:
+            with self.lock:
+                release(t)
+
+    def ended(self, limits: Limits, target: int, watch: Watch) -> str:
+        """Say why a search has ended; nothing while it goes on."""
+        if self.visits == 0:
+            return ""
+        if self.visits >= target:
+            return "all nodes searched"
+        if self.arrays.tree[0]["full"]:
+            return "the tree has used up its memory"
+        if limits.depth is not None and self.depth >= limits.depth:
+            return "deep enough"
+        return "stopped" if watch.ended else ""
+
+    @property
+    def depth(self) -> int:
+        """The mean depth of the leaves of this search."""
+        tree = self.arrays.tree[0]
+        return round(int(tree["depths"]) / max(1, int(tree["made"])))
+
+    def decided(self, target: int, watch: Watch, begun: float, before: int, pruning: float) -> str:
+        """Say that no move can catch up any more in what remains; nothing if one can, or if nothing limits the search.
+
+        Where time is the limit, the search goes on as fast as until now.
+        """
+        remaining = float(target - self.visits) if target < MOST_VISITS else float("inf")
+        if watch.seconds is not None:
+            rate = (self.visits - before) / max(1e-3, watch.spent - begun)
+            remaining = min(remaining, rate * max(0.0, watch.seconds - watch.spent))
+        if remaining == float("inf"):
+            return ""
+        visits = self.root_visits()
+        behind = visits[0] - visits[1] if len(visits) > 1 else float("inf")
+        return "no move can catch up" if behind > remaining / pruning else ""
+
+    def root_visits(self) -> list[int]:
+        """List the visits of the root's moves that are searched, the most first."""
+        root, tree = self.arrays.nodes[0], self.arrays.tree[0]
+        edges = self.arrays.edges[int(root["first"]) : int(root["first"]) + int(root["count"])]
+        if tree["restricted"]:
+            edges = edges[self.arrays.allowed[edges["action"]] > 0]
+        children = edges["child"]
+        visits = np.where(children >= 0, self.arrays.nodes[np.maximum(children, 0)]["visits"], 0)
+        return sorted(visits.tolist(), reverse=True)
+
+    def found(self) -> Found:
+        """Return what is known so far."""
+        with self.lock:
+            return found_in(self.arrays)
+
+
+# ---- positions -----------------------------------------------------------------------------------
+
+
+def legal_actions(position: Position) -> list[Action]:
+    """List the moves of a position, also of a drawn one, where a game may go on that nobody has claimed."""
+    from rookery.games.chess_lc0_input import moves_of
+
+    actions, _, counts = moves_of(position.states, np.zeros(1, np.int32), position.game.most_legal)
+    return [int(action) for action in actions[0, : counts[0]]]
+
+
+def searchable(position: Position) -> Position:
+    """Return a position to search from: beyond a hundred plies without progress a state keeps no history."""
+    if int(position.state["since"]) < NO_PROGRESS:
+        return position.copy()
+    game: Any = position.game
+    fresh: Position = game.position(game.fen(position.state))
+    return fresh
+
+
+def search(
+    position: Position, limits: Limits, watch: Watch | None = None, evaluator: Evaluator | None = None, **settings: Any
+) -> Analysis:
+    """Search a position with a network, from nothing."""
+    if evaluator is None:
+        raise BadInput("Lc0's search needs a network: evaluator=lc0.load(...)")
+    if limits == Limits():
+        raise BadInput("a search needs a limit: depth, nodes or seconds")
+    room = None if limits.nodes is None else min(limits.nodes + SPARE, MOST_NODES)
+    searcher = Searcher(evaluator, Lc0Settings(**settings), nodes=room)
+    searcher.begin(position)
+    why = searcher.run(limits, watch or Watch(seconds=limits.seconds))
+    return replace(searcher.found().analysis(), note="" if why == "all nodes searched" else why)
