@@ -50,6 +50,17 @@ def random_network(spec: str, kind: str, seed: int = 0, config: object = None) -
     return str(path)
 
 
+def random_lc0_network(kind: str = "squeezed tower, convolution policy", seed: int = 0) -> str:
+    """Write a small random network of Lc0's into a file; return its path."""
+    from lc0_files import random_net
+    from rookery.nets.lc0.files import file_bytes
+
+    path = networks() / f"lc0-{kind.replace(', ', '-').replace(' ', '-')}-{seed}.pb.gz"
+    if not path.exists():
+        path.write_bytes(file_bytes(random_net(kind, seed)))
+    return str(path)
+
+
 def turn_at(position: Position, moves: tuple[int, ...] = (), start: Position | None = None, **more: object) -> Turn:
     """Make a turn for a player that is no oracle."""
     return turn_of(Player(), start or position, position, moves, **({"seed": 1} | more))

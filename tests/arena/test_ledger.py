@@ -268,3 +268,23 @@ def test_a_ledger_that_appears_while_it_is_opened_is_no_other_programs(tmp_path,
     with Ledger(path) as ledger:
         assert ledger.count() == {}
     assert len(asked) >= 2
+
+
+def test_games_are_listed_newest_first_by_game_player_and_score(tmp_path):
+    with Ledger(tmp_path / "ledger.db") as ledger:
+        ledger.store([
+            record(0, game="gomoku", players=("A%", "b"), score=1.0, payoff=1.0),
+            record(1, game="gomoku:size=9", players=("c", "a%d"), score=0.5, payoff=0.0),
+            record(2, game="gomoku2", players=("b", "c"), score=0.5, payoff=0.0),
+        ])  # fmt: skip
+
+        def numbers(**wanted):
+            return [(number, found.number) for number, found in ledger.listed(**wanted)]
+
+        assert numbers() == [(3, 2), (2, 1), (1, 0)]
+        assert numbers(most=1, skip=1) == [(2, 1)]
+        assert numbers(game="gomoku") == [(2, 1), (1, 0)]
+        assert numbers(player="a%") == [(2, 1), (1, 0)]
+        assert numbers(score=0.5, player="C") == [(3, 2), (2, 1)]
+        assert ledger.numbered(2).players == ("c", "a%d")
+        assert ledger.numbered(9) is None

@@ -25,7 +25,10 @@ NUMBERS: dict[str, type] = {
     "pair": int,
 }  # fmt: skip
 LONGEST_IN_FILE_NAME = 80  # bytes of a player; file names, also while they are written, have 255
-ESCAPES = {"%": "%25", " ": "%20", "\n": "%0A", "\r": "%0D", "\t": "%09"}
+ESCAPES = {"%": "%25"} | {
+    chr(code): f"%{code:02X}" if code < 256 else f"%u{code:04X}" for code in range(0x3001) if chr(code).isspace()
+}
+"""signs at which lines or words would be split, or that would be lost at an end, and how they are written"""
 
 
 # ---- text ----------------------------------------------------------------------------------------
@@ -34,6 +37,14 @@ ESCAPES = {"%": "%25", " ": "%20", "\n": "%0A", "\r": "%0D", "\t": "%09"}
 def escaped(word: str) -> str:
     """Write a word without spaces."""
     return "".join(ESCAPES.get(sign, sign) for sign in word)
+
+
+def escaped_line(text: str) -> str:
+    """Write a text on one line, with its spaces but for those at its ends."""
+    body = text.strip(" ")
+    front = len(text) - len(text.lstrip(" "))
+    behind = len(text) - front - len(body)
+    return "%20" * front + escaped(body).replace("%20", " ") + "%20" * behind
 
 
 def unescaped(word: str) -> str:
@@ -50,7 +61,7 @@ def game_text(record: GameRecord) -> str:
         if field.name in TUPLES:
             text = " ".join(escaped(str(item)) for item in value)
         else:
-            text = escaped(value).replace("%20", " ") if isinstance(value, str) else str(value)
+            text = escaped_line(value) if isinstance(value, str) else str(value)
         lines.append(f"{field.name}: {text}".rstrip())
     return "\n".join(lines) + "\n"
 

@@ -207,6 +207,38 @@ class Ledger:
             for row in self.connection.execute(query + " ORDER BY id", {"game": game, "version": version}):
                 yield record_of(dict(row))
 
+    def listed(
+        self, game: str = "", player: str = "", score: float | None = None, most: int = 50, skip: int = 0
+    ) -> list[tuple[int, GameRecord]]:
+        """Return games with their numbers in the ledger, the newest first.
+
+        `game` is a name without options, `player` some signs that a player's text must hold, `score` that of team 0.
+        """
+        query = (
+            "SELECT * FROM games"
+            " WHERE (:game = '' OR game = :game OR substr(game, 1, length(:game) + 1) = :game || ':')"
+            " AND (:player = '' OR instr(lower(team0), lower(:player)) OR instr(lower(team1), lower(:player)))"
+            " AND (:score IS NULL OR score = :score) ORDER BY id DESC LIMIT :most OFFSET :skip"
+        )
+        wanted = {"game": game, "player": player, "score": score, "most": most, "skip": skip}
+        with self.complaints("read"):
+            rows = [dict(row) for row in self.connection.execute(query, wanted)]
+            return [(int(row["id"]), record_of(row)) for row in rows]
+
+    def numbered(self, number: int) -> GameRecord | None:
+        """Return the game of a number, if there is one."""
+        with self.complaints("read"):
+            row = self.connection.execute("SELECT * FROM games WHERE id = ?", (number,)).fetchone()
+            return record_of(dict(row)) if row is not None else None
+
+    def number_of(self, match: str, number: int) -> int | None:
+        """Return the number in the ledger of a game of a match, if it is there."""
+        with self.complaints("read"):
+            row = self.connection.execute(
+                "SELECT id FROM games WHERE match = ? AND number = ?", (match, number)
+            ).fetchone()
+            return int(row["id"]) if row is not None else None
+
     def count(self, game: str | None = None) -> dict[tuple[str, int], int]:
         """Count the games of each game and rules version."""
         query = "SELECT game, version, count(*) FROM games WHERE :game IS NULL OR game = :game GROUP BY game, version"
@@ -244,7 +276,7 @@ class Ledger:
         """Turn errors of the database and the disk into one that names the file."""
         try:
             yield
-        except (sqlite3.Error, OSError, ValueError) as error:
+        except (sqlite3.Error, OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             if isinstance(error, BadInput):
                 raise
             raise BadInput(f"the ledger {self.path} cannot be {done}: {reason_of(error)}") from error
@@ -252,6 +284,8 @@ class Ledger:
 
 def reason_of(error: Exception) -> str:
     """Say what is wrong with a file, in words a person can use."""
+    if isinstance(error, KeyError):
+        return f"its table has no column {error}"
     text = getattr(error, "strerror", None) or str(error)
     hints: dict[str, str] = {
         "file is not a database": "it is not an SQLite database",

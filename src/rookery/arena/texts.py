@@ -251,4 +251,7 @@ def unquoted(text: str) -> str:
     """Take quotes and backslashes out of a value; spaces are part of it."""
     words = shlex.shlex(text, posix=True)
     words.whitespace, words.whitespace_split, words.commenters = "", True, ""
-    return "".join(words)
+    try:
+        return "".join(words)
+    except ValueError:  # a quote that began before the "=" of its item
+        raise BadInput(f"a quote or backslash in {text!r} has no counterpart") from None

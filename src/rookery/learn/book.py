@@ -23,6 +23,7 @@ from rookery.search.inner import inner
 from rookery.search.lanes import lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import Single, Tree
+from rookery.search.tree_forced import most_visited, target_visits
 from rookery.search.tree_root import choose, improved_policy
 from rookery.search.tree_settings import LC0
 
@@ -73,7 +74,7 @@ class Book(NamedTuple):
 class Rows(NamedTuple):
     """Where finished games go: one row for each ply, C rows in a ring."""
 
-    observations: Any  # [C, O] float32
+    observations: Any  # [C, O] float32; of Lc0's planes uint8
     actions: Any  # [C, K] int16: the legal ones, in order
     weights: Any  # [C, K] float32: what the search thought of them, 0 behind the last
     counts: Any  # [C] int16
@@ -163,8 +164,9 @@ def write_weights(t: Tree, weights: Any, lane: int, width: int) -> None:
         if lane == 0:
             improved_policy(t, weights)
     else:
+        best = most_visited(t)
         for e in range(root.first + lane, root.first + root.count, width):
-            weights[place_of(t, e)] = float32(at(t.edges, e).visits)
+            weights[place_of(t, e)] = float32(target_visits(t, e, best))
     lane_sync()
 
 
@@ -180,14 +182,36 @@ def note_move(t: Tree, book: Book, b: int, taught: int, lane: int, width: int) -
         root = at(t.nodes, 0)
         write_ply(t, book, b, int(at(t.edges, choose(t)).action), int(root.count), taught, root.mean)
     lane_sync()
-    ending = due_ending(t, book, b, plies + 1, lane, width)
+    end_if_due(t, book, b, plies + 1, lane, width)
+
+
+@inner
+def note_reply(t: Tree, book: Book, b: int, action: int, taught: int, moves: Any, lane: int, width: int) -> None:
+    """Note and play a move that an opponent has chosen, and end the game if that is due.
+
+    If it is taught, then as if a search had looked at this move alone.
+    """
+    plies = int(book.games[b].plies)
+    if lane == 0:
+        count = int(legal(t.root, moves)) if taught else 0
+        for k in range(count):
+            book.weights[b, plies, k] = float32(1) if moves[k] == action else float32(0)
+        write_ply(t, book, b, action, count, taught, float32(0))
+    lane_sync()
+    end_if_due(t, book, b, plies + 1, lane, width)
+
+
+# ---- a game ends ---------------------------------------------------------------------------------
+
+
+@inner
+def end_if_due(t: Tree, book: Book, b: int, plies: int, lane: int, width: int) -> None:
+    """End a game after so many plies, if the rules or a limit say so."""
+    ending = due_ending(t, book, b, plies, lane, width)
     lane_sync()
     if lane == 0 and ending != PLAYING:
         end_game(t, book, b, ending)
     lane_sync()
-
-
-# ---- a game ends ---------------------------------------------------------------------------------
 
 
 @inner

@@ -52,7 +52,7 @@ def read_progress(folder: Path) -> dict[str, Any] | None:
     """Read the progress file; None if there is none, or none that can be understood."""
     try:
         progress = json.loads((folder / runs.PROGRESS).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return progress if isinstance(progress, dict) else None
 
@@ -65,7 +65,8 @@ def status_of(folder: Path, progress: dict[str, Any] | None) -> str:
 
 def summarise(folder: Path) -> Summary:
     """Look at a run."""
-    name, age = folder.name or str(folder.resolve().name), time.time() - last_change(folder)
+    name = folder.name or str(folder.resolve().name)
+    age = max(0.0, time.time() - last_change(folder))  # the clock may have been put back
     try:
         manifest = read_manifest(folder)
     except BadInput as error:
