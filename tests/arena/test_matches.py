@@ -63,6 +63,19 @@ def test_games_come_in_pairs_from_one_opening_with_the_seats_swapped():
     assert len({record.match for record in match.records.values()}) == 1
 
 
+def test_pairs_that_are_known_are_left_out_and_all_others_are_as_ever():
+    whole = played(CONNECT_FOUR, Seeded, Lowest, games=8, seed=2)
+    rest = played(CONNECT_FOUR, Seeded, Lowest, games=8, seed=2, known=frozenset({0, 2}))
+    assert sorted(rest.records) == [2, 3, 6, 7]
+    assert essence(rest) == [record for record in essence(whole) if record.number // 2 in (1, 3)]
+    assert rest.score.pairs == (whole.pair(1), whole.pair(3))
+
+
+def test_a_sequential_test_needs_all_pairs():
+    with pytest.raises(BadInput, match="none may be known from before"):
+        MatchSettings(sprt=Sprt(0, 10), known=frozenset({1}))
+
+
 def test_every_record_replays_to_its_result():
     for spec in (CONNECT_FOUR, "texas42"):
         match = played(spec, Seeded, Seeded, games=12, seed=3)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from arena.scripted import command, random_network, turn_at
+from arena.scripted import command, random_lc0_network, random_network, turn_at
 from games.slow_texas42 import random_hand
 from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
@@ -28,11 +28,12 @@ EXAMPLES = [
     .replace("./pbrain-rapfi", command("gomocup_good"))
     .replace("worlds=50", "worlds=4")
     .replace("runs/pylos_v5", random_network("pylos", "rich"))
+    .replace("network.pb.gz", random_lc0_network())
     .replace("network.safetensors", random_network("texas42", "contract", config=TRANSCRIPTS["64x2"]))
     for kind in KINDS.values()
 ]  # fmt: skip
 HOME = {"uci": "chess", "gomocup": "gomoku", "baseline": "gomoku", "advanced": "gomoku", "oracle": "texas42"}
-HOME |= {"bidder": "texas42", "eq": "texas42", "heuristic": "texas42", "stage2": "texas42"}
+HOME |= {"bidder": "texas42", "eq": "texas42", "heuristic": "texas42", "stage2": "texas42", "lc0": "chess"}
 
 
 @pytest.mark.parametrize("text", EXAMPLES, ids=[text.partition(":")[0] for text in EXAMPLES])
@@ -120,7 +121,8 @@ SEARCHES = [name for name, kind in KINDS.items() if kind.looks and kind.game != 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_takes_all_that_its_players_may_set(name):
     game = load("gomoku:size=7" if KINDS[name].game else "domineering:rows=4,cols=4")
-    values = {"time": "1000", "noise": "0"}  # another limit ends the search; noise does not go with Gumbel search
+    # another limit ends the search; noise does not go with Gumbel search, nor fours with Domineering
+    values = {"time": "1000", "noise": "0", "vcf": "none"}
     options = [f"{option.name}={values.get(option.name) or some_value(option)}" for option in KINDS[name].form.options]
     if KINDS[name].form.argument == "FILE":
         options = [random_network(game.spec, "planes"), *options]
@@ -155,7 +157,7 @@ TREE_TEXTS = {
 
 
 def test_every_setting_of_tree_search_is_an_option_or_told_with_each_search():
-    told = {"simulations", "seed", "policy", "policy_temperature"}
+    told = {"simulations", "seed", "policy", "policy_temperature"} | {"forced", "prune"}  # the last two for learning
     assert {option.name for option in TREE_OPTIONS} == set(TREE_TEXTS) == set(vars(TreeSettings())) - told
 
 

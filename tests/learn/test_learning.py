@@ -24,6 +24,7 @@ CHANGES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_network_after_training_beats_itself_before(tmp_path):
     run, before = Run.create(tmp_path / "run", tiny_settings(tmp_path, *CHANGES)), tmp_path / "before.pth"
     with on_one_thread(), run.training():

@@ -15,7 +15,7 @@ from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn import original
 from rookery.learn.complaints import allowed, models_of
-from rookery.learn.sections import PerceptronSettings, ResidualSettings, TowerSettings
+from rookery.learn.network_sections import PerceptronSettings, ResidualSettings, TowerSettings
 from rookery.learn.settings import (
     RunSettings,
     check_settings,
@@ -26,6 +26,7 @@ from rookery.learn.settings import (
     write_settings,
 )
 from rookery.learn.yaml_text import read_yaml
+from rookery.nets.configs import read_config
 from support import CONNECT_FOUR, ROOT
 
 ORIGINAL = """
@@ -115,7 +116,7 @@ BAD = [
     ("selfplay.ply_limit=601", "selfplay.ply_limit: must be at most 600, after which pylos ends by itself, not 601"),
     ("selfplay.random_plies=600", "selfplay.random_plies: must be below 600, the longest game, not 600"),
     ("selfplay.games=-1", "selfplay.games: must be a whole number in 1..2147483648, not -1"),
-    ("network.kind=transformer", "network.kind: must be perceptron or residual or tower, not 'transformer'"),
+    ("network.kind=transformer", "network.kind: must be perceptron or residual or tower or lc0, not 'transformer'"),
     ("network={}", "network.kind: is missing; it must be perceptron or residual or tower"),
     ("network={kind: residual}", "network.observation: is missing; it must be a text"),
     ("network=big", "network: must be a section"),
@@ -476,3 +477,35 @@ def test_the_page_on_training_maps_every_key_of_the_original():
     page = (ROOT / "docs" / "training.md").read_text()
     for key, ours in original.KEYS.items():
         assert f"| `{key}` | " + (f"`{ours}`" if ours else "") in page
+
+
+# ---- towers by name ------------------------------------------------------------------------------
+
+
+def tower_run(**network):
+    return {"game": "gomoku:size=9", "network": {"kind": "tower", "observation": "planes", **network}}
+
+
+@pytest.mark.parametrize(("preset", "sizes"), [("5x64", (5, 64)), ("6x64", (6, 64)), ("10x128", (10, 128))])
+@pytest.mark.parametrize("observation", ["planes", "history"])
+def test_a_preset_stands_for_blocks_and_width(preset, sizes, observation):
+    settings = check_settings(tower_run(preset=preset, observation=observation, squeeze=8, pooling=4), "run")
+    assert (settings.network.blocks, settings.network.width) == sizes
+    assert check_settings(read_yaml(settings_yaml(settings), "again"), "again") == settings
+    values = network_values(settings.network, load("gomoku:size=9"))
+    assert values["planes"] == {"planes": 3, "history": 17}[observation]
+    assert read_config(values).squeeze == 8
+
+
+@pytest.mark.parametrize(
+    ("network", "complaint"),
+    [
+        ({"preset": "6x64", "width": 32}, r"network\.width: must be 64 or left out \(preset 6x64\), not 32"),
+        ({"preset": "7x64"}, r"network\.preset: must be none or 5x64 or 6x64 or 10x128, not '7x64'"),
+        ({"pooling": 65}, r"network\.pooling: must lie in 0\.\.64 \(width\), not 65"),
+        ({"pooling": 1, "blocks": 1}, r"network\.pooling: needs two blocks; blocks is 1"),
+    ],
+)
+def test_towers_that_cannot_be_are_refused(network, complaint):
+    with pytest.raises(BadInput, match=complaint):
+        check_settings(tower_run(**network), "run")

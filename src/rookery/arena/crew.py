@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rookery.arena.openings import Opening, Openings
 from rookery.arena.player import Player
@@ -25,12 +25,19 @@ Maker = Callable[[], Player]
 PATIENCE = 10.0  # seconds in which players that are told to stop should do so
 
 
+class Source(Protocol):
+    """Where games to be played come from."""
+
+    def take(self) -> Plan | None:
+        """Return the next game; None if there are no more."""
+
+
 class Plans:
     """The games of a match in order, handed out to whoever is free."""
 
     def __init__(self, game: Game, settings: MatchSettings):
         self.openings = Openings(game, settings.opening, settings.seed)
-        self.most_plies = settings.most_plies
+        self.most_plies, self.known = settings.most_plies, settings.known
         self.plans = self.paired(settings.games)
         self.lock = threading.Lock()
 
@@ -39,6 +46,8 @@ class Plans:
         openings = iter(self.openings)
         for pair in range(games // 2):
             opening = self.checked(next(openings))
+            if pair in self.known:
+                continue
             yield Plan(2 * pair, opening, (0, 1))
             yield Plan(2 * pair + 1, opening, (1, 0))
 
@@ -61,7 +70,7 @@ class Plans:
 class Crew:
     """The threads on which a match is played, their players, and the queue of games that have ended."""
 
-    def __init__(self, makers: tuple[Maker, Maker], plans: Plans, settings: MatchSettings):
+    def __init__(self, makers: tuple[Maker, Maker], plans: Source, settings: MatchSettings):
         self.plans, self.settings = plans, settings
         self.stop = new_stop()
         self.ended: queue.SimpleQueue[GameRecord | BaseException | None] = queue.SimpleQueue()

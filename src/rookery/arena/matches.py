@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Protocol
 
 from rookery.arena.clocks import TimeControl
 from rookery.arena.crew import Crew, Maker, Plans
@@ -50,6 +51,8 @@ class MatchSettings:
     """games of players that choose for many together"""
     most_plies: int | None = None
     """a game with so many moves is a draw"""
+    known: frozenset[int] = frozenset()
+    """numbers of pairs that are not played, since somebody knows them from before"""
 
     def __post_init__(self) -> None:
         if whole_number("games", self.games, 2, MOST_GAMES) % 2:
@@ -59,6 +62,8 @@ class MatchSettings:
         whole_number("games at once", self.at_once, 1, MOST_GAMES)
         if self.most_plies is not None:
             whole_number("the limit of plies", self.most_plies, 1, 2**31)
+        if self.known and self.sprt:
+            raise BadInput("a sequential test needs all pairs from the first on; none may be known from before")
 
 
 @dataclass
@@ -130,6 +135,12 @@ class Match:
         scores = [record.first_score for record in self.counted]
         return sum(scores) / len(scores) if scores else 0.5
 
+    def _repr_html_(self) -> str:
+        """Show the result in a notebook."""
+        from rookery.arena.shown import match_html
+
+        return match_html(self)
+
     def seconds_a_move(self, side: int) -> float:
         """Return the mean thinking time of a player for a move, over the games that count."""
         seconds, moves = 0.0, 0.0
@@ -139,25 +150,52 @@ class Match:
         return seconds / moves if moves else 0.0
 
 
+class Playing(Protocol):
+    """Whoever plays the games of a match: a `Crew` of threads, or workers elsewhere."""
+
+    names: tuple[str, str]
+    trouble: BaseException | None
+
+    def start(self) -> None:
+        """Begin to play."""
+
+    def next_record(self) -> GameRecord | None:
+        """Wait for the next game that ends; None if there will be no more, or something has gone wrong."""
+
+    def left_over(self) -> Iterator[GameRecord]:
+        """Yield the games that have ended and were not taken in."""
+
+    def halt(self) -> None:
+        """Stop, leaving games unfinished."""
+
+    def close(self) -> None:
+        """Stop, and let the players go."""
+
+
+Hire = Callable[[tuple[Maker, Maker], Plans, MatchSettings], Playing]
+
+
 def play_match(
     game: Game,
     first: Maker,
     second: Maker,
     settings: MatchSettings,
     finished: Callable[[Match, GameRecord], None] | None = None,
+    hire: Hire = Crew,
 ) -> Match:
     """Play a match and return what came of it.
 
-    `first` and `second` make a player each time they are called, since several games may be under way. `finished` is
-    called for every game as it ends, in the thread of the caller. An interrupt ends the match; what is finished counts,
-    and is reported, the game in whose report the interrupt fell a second time. What a person can mend, such as a
-    position that a player refuses, ends the match with an error, once what is finished has been reported.
+    `first` and `second` make a player each time they are called, since several games may be under way. `hire` says who
+    plays. `finished` is called for every game as it ends, in the thread of the caller. An interrupt ends the match;
+    what is finished counts, and is reported, the game in whose report the interrupt fell a second time. What a person
+    can mend, such as a position that a player refuses, ends the match with an error, once what is finished has been
+    reported.
     """
     if sorted(set(game.teams)) != [0, 1]:
         raise BadInput(f"a match needs a game of two teams, 0 and 1; those of {game.spec} are {game.teams}")
     plans = Plans(game, settings)
     plans.checked(next(iter(plans.openings)))  # a wrong file of openings is told before players are made
-    crew = Crew((first, second), plans, settings)
+    crew = hire((first, second), plans, settings)
     try:
         match = Match(game, crew.names, settings, plans.openings.text)
         collector = Collector(match, crew, finished)
@@ -178,7 +216,7 @@ def play_match(
 class Collector:
     """Takes in the games of a crew as they end."""
 
-    def __init__(self, match: Match, crew: Crew, finished: Callable[[Match, GameRecord], None] | None):
+    def __init__(self, match: Match, crew: Playing, finished: Callable[[Match, GameRecord], None] | None):
         self.match, self.crew, self.finished = match, crew, finished
         self.untold: GameRecord | None = None  # whose report was interrupted
 

@@ -15,6 +15,7 @@ from rookery.arena.player import Choice, Turn
 from rookery.arena.searching import Search, SearchPlayer, imported_search
 from rookery.nets.files import Loaded
 from rookery.search.analysis import Limits, Watch
+from rookery.search.evaluator import Evaluator
 from rookery.search.tree_arrays import EDGE
 from rookery.search.tree_settings import TreeSettings
 
@@ -32,11 +33,13 @@ class NetworkPlayer(SearchPlayer):
         super().__init__("rookery.search.trees", limits, usual, settings, ("stream", "ply"))
         kind = loaded.about.observation
         self.evaluator = NetworkEvaluator(loaded.network, kind, device=device, threads=1, cache=cache)
+        self.judge: Evaluator = self.evaluator
+        """whom the search asks: the network, or someone who asks it"""
 
     @cached_property
     def search(self) -> Search:
         """The search, asking the network."""
-        return partial(imported_search(self.module), evaluator=self.evaluator)
+        return partial(imported_search(self.module), evaluator=self.judge)
 
     def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
         """Search several games together; those with a time of their own one after another."""
@@ -57,6 +60,6 @@ class NetworkPlayer(SearchPlayer):
         trees = Trees(turns[0].position.game, settings, len(turns))
         positions, seeds = [turn.position for turn in turns], [turn.seed for turn in turns]
         trees.begin(positions, seeds, [len(turn.moves) for turn in turns])
-        trees.run(self.evaluator, watch=Watch(stop=turns[0].stop))
+        trees.run(self.judge, watch=Watch(stop=turns[0].stop))
         found = [trees.analysis(number) for number in range(len(turns))]
         return [Choice(analysis.action, analysis) for analysis in found]

@@ -63,6 +63,12 @@ def zoo_card(name: str) -> str:
         raise BadInput(f"the card of {name!r}, {card}, cannot be read: {error}") from None
 
 
+def zoo_strength(name: str) -> str:
+    """Return how strong a network of the package is, in the words of its card; nothing if it does not say."""
+    found = re.search(r"^Strength: (.+)$", zoo_card(name), re.MULTILINE)
+    return found[1] if found else ""
+
+
 def zoo_facts(name: str) -> dict[str, Any]:
     """Return what the file of a network that comes with the package says of it."""
     from rookery.nets.files import load_network

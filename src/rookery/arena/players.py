@@ -21,6 +21,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.rng import random_below
 from rookery.search.analysis import Limits
+from rookery.search.lc0_settings import Lc0Settings
 from rookery.search.tree_settings import TreeSettings
 
 DEPTH = Option("depth", int, 1, 400, "plies to look ahead")
@@ -51,8 +52,11 @@ TAU = Option("tau", float, 0.01, 1000, "points by which a play is worse that is 
 MIX = Option("mix", float, 0, 1, "share of plays thought to be made blindly", 0.1)
 THREADS = Option("threads", int, 1, 1024, "CPU threads; the choice does not depend on them", 1)
 MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
+VCF = Option(
+    "vcf", str, 0, 0, "in Gomoku, where to look for wins by continuous fours", "none", ("none", "root", "leaves")
+)
 LIMITS = {"depth": "depth", "nodes": "nodes", "sims": "nodes", "time": "seconds"}  # option -> what it limits
-NOT_IN_TEXTS = ("simulations", "seed", "policy", "policy_temperature")  # of a tree search
+NOT_IN_TEXTS = ("simulations", "seed", "policy", "policy_temperature", "forced", "prune")  # of a tree search
 USUAL_TREE = Limits(nodes=400)
 OWN_INFOS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "game_type", "rule")
 
@@ -68,6 +72,7 @@ TREE_OPTIONS = tuple(tree_option(setting) for setting in fields(TreeSettings) if
 """of all kinds that use tree search"""
 OF_POLICIES = tuple(tree_option(setting) for setting in fields(TreeSettings) if setting.name == "policy_temperature")
 """of those whose evaluator gives logits"""
+LC0_OPTIONS = tuple(tree_option(setting) for setting in fields(Lc0Settings))
 
 
 class RandomPlayer(Player):
@@ -143,7 +148,8 @@ def limits_in(given: Given) -> Limits:
 
 def settings_in(given: Given) -> dict[str, Any]:
     """Read the options that set up a search; what is not given is left to the search."""
-    return {name: value for name, value in given.options.items() if name not in LIMITS and name != CACHE.name}
+    apart = (*LIMITS, CACHE.name, VCF.name)
+    return {name: value for name, value in given.options.items() if name not in apart}
 
 
 def alphabeta_settings(given: Given) -> dict[str, Any]:
@@ -171,12 +177,24 @@ def settle_network(given: Given) -> Given:
 
 def make_network(given: Given, game: Game) -> Player:
     """Make a player that searches with a network."""
+    from rookery.arena.fours_player import FoursPlayer
     from rookery.arena.network_player import NetworkPlayer
     from rookery.arena.networks import network_for
 
     check_tree(given)
     loaded, cache = network_for(given.command[0], game), int(given.value(CACHE.name) or 0)
-    return NetworkPlayer(loaded, limits_in(given), USUAL_TREE, settings_in(given), cache=cache)
+    limits, settings, where = limits_in(given), settings_in(given), str(given.value(VCF.name))
+    if where == "none":
+        return NetworkPlayer(loaded, limits, USUAL_TREE, settings, cache=cache)
+    return FoursPlayer(loaded, game, where, limits, USUAL_TREE, settings, cache=cache)
+
+
+def make_lc0(given: Given, game: Game) -> Player:
+    """Make a player that searches as Lc0 does."""
+    from rookery.arena.lc0_player import load_player
+
+    Lc0Settings(**settings_in(given))  # refuses what cannot be before a network is read
+    return load_player(given.command[0], limits_in(given), settings_in(given))
 
 
 def make_lookahead(given: Given, game: Game) -> Player:
@@ -320,7 +338,7 @@ ALL_KINDS = (
         "UCT with RAVE on a graph of positions", usual=Limits(nodes=400), takes=("seed",),
     ),
     Kind(
-        Form("net", (SIMS, TIME, CACHE, *TREE_OPTIONS, *OF_POLICIES), "FILE"),
+        Form("net", (SIMS, TIME, CACHE, VCF, *TREE_OPTIONS, *OF_POLICIES), "FILE"),
         "net:runs/pylos_v5,sims=200",
         "tree search with a network: a file, a run's newest checkpoint, or zoo:NAME",
         make_network,
@@ -334,6 +352,13 @@ ALL_KINDS = (
         make_lookahead,
         settle=settle_network,
         looks=True,
+    ),
+    Kind(
+        Form("lc0", (NODES, TIME, *LC0_OPTIONS), "FILE"),
+        "lc0:network.pb.gz,nodes=800",
+        "Lc0's search with one of its networks",
+        make_lc0,
+        game="chess",
     ),
     Kind(
         Form("eq", (WORLDS, CHOICE, ORACLE, LAST, TAU, MIX, THREADS)),

@@ -76,6 +76,12 @@ class Ratings:
     def __getitem__(self, player: str) -> Rating:
         return next(rating for rating in self.ratings if rating.player == player)
 
+    def _repr_html_(self) -> str:
+        """Show the ratings in a notebook, with their intervals drawn."""
+        from rookery.arena.shown import ratings_html
+
+        return ratings_html(self)
+
 
 class Games:
     """Results summed up for the fit: who met whom how often, and how it ended.

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from rookery.cli.cluster import RayOption, WorkersOption, hired
 from rookery.cli.shared import GameArgument, JsonOption, app, ends_are_interrupts, print_json
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
-    from rookery.arena.matches import Match
+    from rookery.arena.matches import Hire, Match
     from rookery.arena.records import GameRecord
 
 LedgerOption = Annotated[
@@ -65,6 +66,8 @@ def match(
     ledger: LedgerOption = None,
     store: Annotated[bool, Option(help="keep the games in the ledger")] = True,
     as_json: JsonOption = False,
+    ray: RayOption = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Play a match and print its result with a 95 % interval.
 
@@ -73,6 +76,8 @@ def match(
     rookery match alphabeta:depth=4 mcts:sims=400 --game gomoku:size=9 --sprt 0 20 --seed 7
 
     rookery match uci:engine1 uci:engine2 --game chess --tc 10+0.1 --opening openings.txt --threads 2
+
+    rookery match net:runs/pylos_v5 alphabeta:depth=5 --game pylos --ray 10.0.0.1:6379
     """
     from rookery.arena.clocks import parse_time_control
     from rookery.arena.matches import MatchSettings
@@ -86,8 +91,8 @@ def match(
         sprt=Sprt(*sprt, alpha, beta) if sprt else None, threads=cores() if threads is None else threads,
         at_once=at_once, most_plies=plies,
     )  # fmt: skip
-    with ends_are_interrupts():
-        played = watched_match(game, first, second, settings, ledger, store)
+    with ends_are_interrupts(), hired(ray, workers, first, second) as hire:
+        played = watched_match(game, first, second, settings, ledger, store, hire)
     if as_json:
         print_json(match_json(played))
     else:
@@ -96,7 +101,9 @@ def match(
         raise typer.Exit(INTERRUPTED)
 
 
-def watched_match(spec: str, first: str, second: str, settings: object, path: Path | None, store: bool) -> Match:
+def watched_match(
+    spec: str, first: str, second: str, settings: object, path: Path | None, store: bool, hire: Hire
+) -> Match:
     """Play a match with a progress bar, storing each game as it ends."""
     from rookery.arena.ledger import Ledger
     from rookery.arena.matches import MatchSettings, play_match
@@ -124,7 +131,7 @@ def watched_match(spec: str, first: str, second: str, settings: object, path: Pa
         with progress_bar(shown=not with_person) as progress:  # it would write over the person's board
             task = progress.add_task(f"{first} - {second}", total=settings.games, note="")
             return play_match(
-                game, lambda: make_player(first, game), lambda: make_player(second, game), settings, finished
+                game, lambda: make_player(first, game), lambda: make_player(second, game), settings, finished, hire
             )
     finally:
         if ledger:

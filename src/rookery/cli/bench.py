@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -185,7 +186,7 @@ def bench_the_study(
     device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,
     networks: Annotated[str | None, Option(metavar="NAME,...", help="small, large; both unless given")] = None,
     variants: Annotated[
-        str | None, Option(metavar="NAME,...", help="eager, compiled, cudnn, two-parts, two-parts-all, ...")
+        str | None, Option(metavar="NAME,...", help="eager, compiled, cudnn, own, own-all, ...")
     ] = None,
     batch: Annotated[int, Option(min=1, help="positions of a step")] = 256,
     rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
@@ -195,13 +196,13 @@ def bench_the_study(
 
     rookery bench study --device cuda
 
-    rookery bench study --device cuda --networks large --variants two-parts,two-parts-all,flash --json
+    rookery bench study --device cuda --networks large --variants own,own-all,flash --json
     """
     from rookery.benchmarks import domineering
     from rookery.benchmarks.machine import describe as describe_machine
     from rookery.benchmarks.tables import study_table
+    from rookery.cli.shared import chosen_device
     from rookery.cli.study import card, listed
-    from rookery.cli.study_domineering_train import chosen_device
     from rookery.terminal import err, out, progress_bar
 
     chosen_device(device.value)
@@ -234,33 +235,76 @@ def bench_the_study(
 def bench_texas42(
     deals: Annotated[int, Option(min=1, help="deals, one position of each for every row")] = 300,
     seed: Annotated[int, Option(min=0, help="the first deal; the others follow")] = 0,
+    networks: Annotated[
+        str | None, Option(metavar="cpu|cuda", help="measure networks on it instead: hands labelled, steps of learning")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure Texas 42: exact values, worlds and hands by expected Q on one core, and one decision on two.
 
-    Times and rates are those of the processor, but for the decision, which a person waits for.
+    Times and rates are those of the processor, but for the decision, which a person waits for, and for networks, which
+    label so many hands at a time as there are deals.
 
     rookery bench texas42
 
     rookery bench texas42 --deals 1000 --seed 5000 --json
+
+    rookery bench texas42 --networks cuda --deals 2048
     """
+    from rookery.benchmarks.machine import cores
     from rookery.benchmarks.machine import describe as describe_machine
     from rookery.benchmarks.tables import texas42_table
-    from rookery.benchmarks.texas42 import bench_solver, measures
-    from rookery.benchmarks.texas42_play import ROWS, bench_play
+    from rookery.benchmarks.texas42 import bench_solver
+    from rookery.benchmarks.texas42_play import bench_play
     from rookery.terminal import err, out, progress_bar
 
     with progress_bar() as progress:
-        task = progress.add_task("texas42", total=len(measures()) + len(ROWS), note="")
+        task = progress.add_task("texas42", total=None, note="")
 
         def tick(name: str) -> None:
             progress.update(task, advance=1, note=name)
 
-        rows = [*bench_solver(deals, seed, tick), *bench_play(deals, seed, tick)]
+        if networks is not None:
+            from rookery.benchmarks.texas42_card import bench_card
+            from rookery.cli.shared import chosen_device
+
+            rows = list(bench_card(chosen_device(networks), deals, cores(), tick=tick))
+        else:
+            rows = [*bench_solver(deals, seed, tick), *bench_play(deals, seed, tick)]
     machine = describe_machine()
     if as_json:
         settings = {"deals": deals, "seed": seed}
         print_json({"machine": machine, "settings": settings, "texas42": [row.as_dict() for row in rows]})
         return
     out.print(texas42_table(rows))
-    err.print(f"{deals} deals from number {seed} on {machine['cpu']}, one of {machine['cores']} cores", style="dim")
+    where = machine.get("card", machine["cpu"]) if networks == "cuda" else machine["cpu"]
+    err.print(f"{deals} deals from number {seed} on {where}, {machine['cores']} cores", style="dim")
+
+
+@bench.command("all")
+def bench_everything(
+    out: Annotated[Path, Option(metavar="FILE", help="the page that is written")] = Path("docs/benchmarks.md"),
+    only: Annotated[
+        str | None, Option(metavar="NAME,...", help="rules, search, networks, learning, texas42, lc0; all unless given")
+    ] = None,
+    quick: Annotated[bool, Option("--quick", help="one short round of everything, to see that it works")] = False,
+    resume: Annotated[bool, Option("--resume", help="leave sections that the page already has")] = False,
+    network: Annotated[
+        Path | None, Option(metavar="FILE", help="a weight file of Lc0's: measure its search beside Lc0's own")
+    ] = None,
+    remark: Annotated[str, Option(help="what else is to be said of the machine, such as what ran beside")] = "",
+) -> None:
+    """Measure everything and write it as one page, section by section; peers that are installed stand beside.
+
+    Every section is written as soon as it is measured: what is broken off goes on with --resume.
+
+    rookery bench all --quick
+
+    rookery bench all --only rules,search --out benchmarks.md
+    """
+    from rookery.benchmarks.page import Effort, chosen_sections, write_benchmarks
+    from rookery.terminal import err
+
+    names = chosen_sections(only, network)
+    write_benchmarks(out, names, Effort(quick, network), resume, remark, lambda title: err.print(f"measuring: {title}"))
+    err.print(f"written to {out}", markup=False, style="dim")

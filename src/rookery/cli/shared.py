@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
+
+from rookery.errors import BadInput
 
 if TYPE_CHECKING:
     from rookery.games.game import Game
@@ -27,6 +31,24 @@ app = typer.Typer(
 )
 
 
+def tell_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        from rookery import __version__
+
+        typer.echo(f"rookery {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options_of_all(
+    version: Annotated[
+        bool, Option("--version", callback=tell_version, is_eager=True, help="print the version and end")
+    ] = False,
+) -> None:
+    """Take the options that belong to no command."""
+
+
 class Device(StrEnum):
     """Where kernels run."""
 
@@ -34,8 +56,12 @@ class Device(StrEnum):
     cuda = "cuda"
 
 
+DEVICES = ("auto", "cpu", "cuda")
+"""where networks may be: auto takes a card that is there"""
+
 GameArgument = Annotated[str, Argument(metavar="GAME", help="name, name:option=value,... or path/to/game.py")]
 PositionOption = Annotated[str | None, Option(metavar="TEXT", help="start from this position, as `show` prints it")]
+SecondsOption = Annotated[float | None, Option(min=0, help="stop after so long; the same command goes on")]
 JsonOption = Annotated[bool, Option("--json", help="print JSON for programs")]
 
 
@@ -45,6 +71,23 @@ def opened(spec: str, text: str | None, seed: int = 0, uses: tuple[str, ...] = (
 
     game = prepared(spec, *uses)
     return game, game.start(seed) if text is None else game.position(text)
+
+
+def chosen_device(text: str) -> str:
+    """Return where networks are trained; refuse a card that is not there."""
+    import torch
+
+    from rookery.games.options import one_of
+
+    there = torch.cuda.is_available()
+    if one_of("--device", text, DEVICES) == "cuda" and not there:
+        raise BadInput("--device cuda: PyTorch finds no card; use --device cpu")
+    return text if text != "auto" else "cuda" if there else "cpu"
+
+
+def deadline(seconds: float | None) -> float:
+    """Return when to stop, on the clock of `time.monotonic`."""
+    return time.monotonic() + seconds if seconds is not None else math.inf
 
 
 @contextmanager

@@ -5,14 +5,17 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
+from rookery.cli.cluster import RayOption, WorkersOption, help_from
 from rookery.cli.runs import RunArgument
 from rookery.cli.shared import app, failures_told
+from rookery.errors import BadInput
 
 if TYPE_CHECKING:
     from rookery.learn.curriculum import Curriculum
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 
 LAST_BITS = "going on where it was; on a card sums may differ in their last bits from those of a run never stopped"
 FIRST_ROUND = "in the first round, what is not in the cache is compiled"
+DevicesOption = Annotated[
+    int, Option("--devices", min=1, help="cards, or processes without one, that learn together on shares of each batch")
+]
 ConfigArgument = Annotated[str, Argument(metavar="CONFIG", help="a YAML file, or packaged settings such as pylos_v5")]
 
 
@@ -35,6 +41,9 @@ def train(
         int | None,
         Option(min=1, help="train so many runs one after another, each with its own seed, and compare them"),
     ] = None,
+    ray: RayOption = None,
+    workers: WorkersOption = None,
+    devices: DevicesOption = 1,
 ) -> None:
     """Train a network by self-play from its first random game, or in stages where the settings have some.
 
@@ -47,6 +56,8 @@ def train(
     rookery train pylos_quick --seeds 4
 
     rookery train gomoku_curriculum --set stages.1a.training.passes=40
+
+    rookery train pylos_v5 --ray 10.0.0.1:6379
     """
     from rookery.learn.curriculum_settings import is_curriculum
     from rookery.learn.loop import new_run
@@ -55,19 +66,21 @@ def train(
     from rookery.terminal import err
 
     if is_curriculum(config):
-        begin_curriculum(config, changes or [], folder, seeds)
+        refuse_devices(devices)
+        begin_curriculum(config, changes or [], folder, seeds, ray, workers)
         return
     settings = read_settings(config, changes or ())
     if seeds is not None:
         from rookery.learn.sweeps import base_folder, with_seeds
 
         base = base_folder(config, settings, folder)
-        train_variants(with_seeds(config, changes or (), seeds, base), base.with_name(f"{base.name}-seeds.png"))
+        variants = with_seeds(config, changes or (), seeds, base)
+        train_variants(variants, base.with_name(f"{base.name}-seeds.png"), ray, workers, devices)
         return
     path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
     run = new_run(path, settings)
     err.print(f"the run is kept in {path}", markup=False)
-    train_run(run)
+    train_run(run, ray=ray, workers=workers, devices=devices)
 
 
 @app.command()
@@ -103,7 +116,9 @@ def sweep(
     train_variants(variants, figure or base.with_name(f"{base.name}-sweep.png"))
 
 
-def train_variants(variants: list[Variant], figure: Path) -> None:
+def train_variants(
+    variants: list[Variant], figure: Path, ray: str | None = None, workers: int | None = None, devices: int = 1
+) -> None:
     """Train runs one after another, those that are complete left out, and compare them."""
     from rookery.cli.runs import compare
     from rookery.learn.sweeps import is_complete, opened_variant
@@ -115,16 +130,18 @@ def train_variants(variants: list[Variant], figure: Path) -> None:
         told = "is complete" if done else "is trained"
         err.print(f"{number} of {len(opened)}: {run.folder} {told}", markup=False, soft_wrap=True)
         if not done:
-            train_run(run, named=False)
+            train_run(run, named=False, ray=ray, workers=workers, devices=devices)
     out.print()
     compare([str(run.folder) for run in opened], figure)
 
 
 @app.command()
-def resume(run: RunArgument) -> None:
+def resume(run: RunArgument, ray: RayOption = None, workers: WorkersOption = None, devices: DevicesOption = 1) -> None:
     """Go on with a run, or with stages of one, where it was stopped or killed.
 
     rookery resume runs/pylos_quick
+
+    rookery resume runs/pylos_v5 --ray 10.0.0.1:6379
     """
     from rookery.learn.curriculum import Curriculum, is_curriculum_folder
     from rookery.learn.runs import Run, run_folder
@@ -133,18 +150,26 @@ def resume(run: RunArgument) -> None:
 
     for place in (Path(run).expanduser(), Path("runs") / run):
         if is_curriculum_folder(place):
-            work_on_curriculum(Curriculum(place))
+            refuse_devices(devices)
+            work_on_curriculum(Curriculum(place), ray, workers)
             return
     opened = Run.open(run_folder(run))
     if is_complete(opened):
         err.print(f"{opened.folder} is complete: all {opened.settings.selfplay.games} games are played", markup=False)
         return
-    train_run(opened)
+    train_run(opened, ray=ray, workers=workers, devices=devices)
 
 
-def begin_curriculum(config: str, changes: list[str], folder: Path | None, seeds: int | None) -> None:
+def refuse_devices(devices: int) -> None:
+    """Refuse several devices where there are stages."""
+    if devices > 1:
+        raise BadInput(f"--devices {devices}: stages are taught on one device; several are for runs")
+
+
+def begin_curriculum(
+    config: str, changes: list[str], folder: Path | None, seeds: int | None, ray: str | None, workers: int | None
+) -> None:
     """Make a curriculum and work on it."""
-    from rookery.errors import BadInput
     from rookery.learn.curriculum import Curriculum
     from rookery.learn.curriculum_settings import cautions, read_curriculum
     from rookery.learn.runs import free_folder
@@ -158,21 +183,25 @@ def begin_curriculum(config: str, changes: list[str], folder: Path | None, seeds
     path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
     curriculum = Curriculum.create(path, settings)
     err.print(f"the stages are kept in {path}", markup=False, soft_wrap=True)
-    work_on_curriculum(curriculum)
+    work_on_curriculum(curriculum, ray, workers)
 
 
-def work_on_curriculum(curriculum: Curriculum) -> None:
+def work_on_curriculum(curriculum: Curriculum, ray: str | None = None, workers: int | None = None) -> None:
     """Go through the stages of a curriculum, with a progress bar; print the network it ends with."""
     from rookery.learn.curriculum import MET, STOPPED
     from rookery.terminal import err, out, progress_bar
 
-    with curriculum, failures_told(), stopped_by_signals() as stopped, progress_bar() as bar:
+    with (
+        curriculum, failures_told(), help_from(ray, workers) as helped, stopped_by_signals() as stopped,
+        progress_bar() as bar,
+    ):  # fmt: skip
         task = bar.add_task("", total=None, note=FIRST_ROUND)
 
         def say(stage: str, what: str, done: int, total: int, note: str) -> None:
             bar.update(task, description=f"{stage}: {what}", completed=done, total=total, note=note)
 
-        outcome = curriculum.work(stopped, say, lambda account: err.print(account, markup=False, soft_wrap=True))
+        end = partial(err.print, markup=False, soft_wrap=True)
+        outcome = curriculum.work(stopped, say, end, helped)
     if outcome.verdict == MET:
         out.print(f"{outcome.network}", markup=False, soft_wrap=True)
         return
@@ -187,23 +216,29 @@ def work_on_curriculum(curriculum: Curriculum) -> None:
     raise typer.Exit(1)
 
 
-def train_run(run: Run, named: bool = True) -> None:
+def train_run(
+    run: Run, named: bool = True, ray: str | None = None, workers: int | None = None, devices: int = 1
+) -> None:
     """Train a run to its end, with a progress bar; an interrupt stops it between two moves and loses nothing.
 
     named  whether the last checkpoint is printed
+    ray, workers  the cluster that plays, if there is one
+    devices  processes that learn together
     """
     from rookery.learn.loop import Training
+    from rookery.learn.others import accompanied
     from rookery.terminal import compiling_announced, err, out, progress_bar
 
-    with run.training(), stopped_by_signals() as stopped:
+    with run.training(), help_from(ray, workers) as helped, stopped_by_signals() as stopped:
         with compiling_announced(run.game.label):
-            training = Training(run)
+            training = Training(run, players=helped.players)
         if training.games and training.device.type != "cpu":
             err.print(LAST_BITS, style="dim", soft_wrap=True)
         with progress_bar() as bar:
             task = bar.add_task("games", total=run.settings.selfplay.games, completed=training.games, note=FIRST_ROUND)
             training.say = lambda figures: bar.update(task, completed=figures["games"], note=in_short(figures))
-            whole = training.train(stopped)
+            with accompanied(training.trainer, devices):
+                whole = training.train(stopped)
     if whole:
         if named:
             out.print(f"{run.checkpoint_path(training.games)}", markup=False, soft_wrap=True)

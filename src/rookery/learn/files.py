@@ -8,6 +8,7 @@ process leaves is one such part, which nobody reads and `sweep` removes. Everyth
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -31,7 +32,9 @@ class NotWritten(OSError):
         self.path = path
 
     def __str__(self) -> str:
-        return f"{self.path} cannot be written: {self.strerror}; what was saved before is intact"
+        gone = self.errno == errno.ENOENT
+        rest = "its folder was removed or renamed while it was used" if gone else "what was saved before is intact"
+        return f"{self.path} cannot be written: {self.strerror}; {rest}"
 
 
 @contextlib.contextmanager
@@ -251,6 +254,6 @@ def parsed(line: bytes) -> dict[str, Any] | None:
     """Read a line; None if it is damaged."""
     try:
         values = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return values if isinstance(values, dict) else None

@@ -87,6 +87,18 @@ def holder(path: Path) -> str:
         return "another process"
 
 
+def holding_process(path: Path) -> int | None:
+    """Return the process that holds a lock; None if nobody does, or somebody on another machine."""
+    if not is_locked(path):
+        return None
+    try:
+        note = json.loads(path.read_bytes())
+        process = note["process"] if note["machine"] == socket.gethostname() else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return process if type(process) is int and process > 1 else None
+
+
 def is_locked(path: Path) -> bool:
     """Tell whether somebody holds a lock; changes nothing and needs no right to write."""
     try:

@@ -13,8 +13,9 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 import torch
 
 from rookery.arena.evaluator import NetworkEvaluator, chosen_device
@@ -100,6 +101,44 @@ class OnCard:
             return self.play.round()
 
 
+class Games(Protocol):
+    """Games in play, as a run looks at them."""
+
+    keep_every: int
+
+    def start(self, first: int = 0) -> None:
+        """Begin all games."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the games in play, between two rounds."""
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        """Take the games in play back."""
+
+
+class Players(Protocol):
+    """Whoever plays the games of a run."""
+
+    @property
+    def play(self) -> Games:
+        """The games in play."""
+
+    def update(self, network: Network) -> None:
+        """Play with new weights."""
+
+    def round(self) -> Finished:
+        """Play on and put finished games into the replay; in process, one move in all games."""
+
+
+PlayersMaker = Callable[[Game, RunSettings, Replay, Network], Players]
+
+
+def self_play(game: Game, settings: RunSettings, replay: Replay, network: Network) -> Players:
+    """Play in this process, on a card if the replay lies on one."""
+    side = OnCard if replay.device.type == "cuda" else OnProcessor
+    return side(game, settings, replay, network)
+
+
 @dataclass
 class Figures:
     """What happened since the last report."""
@@ -119,10 +158,12 @@ class Figures:
 class Training:
     """A run in progress."""
 
-    def __init__(self, run: Run, say: Callable[[dict[str, Any]], None] | None = None):
+    def __init__(
+        self, run: Run, say: Callable[[dict[str, Any]], None] | None = None, players: PlayersMaker = self_play
+    ):
         """Make everything ready; go on from the run's snapshot if there is one. The run's lock must be held.
 
-        `say` is told the figures of every report.
+        `say` is told the figures of every report; `players` makes those who play.
         """
         self.run, self.settings, self.game, self.say = run, run.settings, run.game, say
         settings, play = self.settings, self.settings.selfplay
@@ -139,11 +180,12 @@ class Training:
         where = "cuda" if self.device.type == "cuda" else "cpu"  # kernels write into it
         self.replay = Replay(self.game, self.kind, settings.training.replay, where, settings.training.symmetries)
         self.trainer = Trainer(network, settings.training, settings.planned_steps, settings.seed, self.replay)
-        self.trainer.all_taught = play.full_share >= 1 and play.random_plies == 0
+        self.trainer.all_taught = (
+            play.full_share >= 1 and play.random_plies == 0 and (play.opponent_taught or not play.opponent)
+        )
         gated = settings.gate.kind != "none"
         self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None
-        side = OnCard if self.device.type == "cuda" else OnProcessor
-        self.players = side(self.game, settings, self.replay, self.player)
+        self.players = players(self.game, settings, self.replay, self.player)
         self.players.play.keep_every = settings.tracking.game_every
         self.figures = Figures()
         self.last: dict[str, float | None] = {"value_loss": None, "policy_loss": None}
@@ -255,6 +297,8 @@ class Training:
                 "selfplay/second_wins": done.losses / done.games,
                 "selfplay/draws": (done.games - done.wins - done.losses) / done.games,
             }
+            if self.settings.selfplay.opponent:
+                told["selfplay/against_opponent"] = (1 + done.learner / done.games) / 2
             told |= {f"selfplay/{name}": count / done.games for name, count in done.endings.items()}
             told |= {"seconds/play": figures.played, "seconds/train": figures.trained, "seconds/all": self.spent}
         if told:

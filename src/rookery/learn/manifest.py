@@ -60,14 +60,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = json.loads(path.read_bytes())
     except FileNotFoundError:
         raise BadInput(f"{folder} is no run: there is no {FILE} in it") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not isinstance(manifest, dict) or "format" not in manifest:
         raise BadInput(f"{folder} is no run of ours: its {FILE} does not say its format")
     if manifest["format"] != FORMAT:
         raise BadInput(f"{folder} has the format {manifest['format']!r}; this version of Rookery goes on with {FORMAT}")
     for name in ("checkpoints", "pruned"):
-        if not all(is_entry(entry) for entry in manifest.setdefault(name, [])):
+        entries = manifest.setdefault(name, [])
+        if not isinstance(entries, list) or not all(is_entry(entry) for entry in entries):
             raise BadInput(f"{path} is damaged: {name} must list checkpoints, each with its file and step")
     return manifest
 

@@ -2,7 +2,8 @@
 
 Rows form a ring; row r of all ever written lies at r modulo the capacity. A row holds an observation, the legal actions
 with what the search thought of each, the value it found, and the outcome for the mover. Symmetries are applied when a
-batch is made, so that one row stands for up to eight positions.
+batch is made, so that one row stands for up to eight positions. Lc0's planes of chess hold small whole numbers only, so
+a byte is enough for each of their 7168.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from rookery.games.chess_lc0 import KINDS as PLANES
 from rookery.games.game import Game
 from rookery.learn.book import Rows
 
@@ -32,8 +34,9 @@ class Batch(NamedTuple):
 def empty_rows(game: Game, kind: str, count: int) -> Rows:
     """Make room for so many rows, in NumPy's arrays."""
     inputs, most = int(np.prod(game.observations[kind])), max(1, game.most_legal)
+    small = game.name == "chess" and kind in PLANES
     shapes: dict[str, tuple[tuple[int, ...], type]] = {
-        "observations": ((inputs,), np.float32),
+        "observations": ((inputs,), np.uint8 if small else np.float32),
         "actions": ((most,), np.int16),
         "weights": ((most,), np.float32),
         "counts": ((), np.int16),
@@ -84,24 +87,30 @@ class Replay:
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         """Take rows back."""
+        rows = self.unpacked_rows(state)
         self.written = int(state["written"])
-        kept = {name: tensor[: self.filled].cpu().numpy() for name, tensor in self.rows._asdict().items()}
-        for name, array in kept.items():
-            if name not in ("actions", "weights"):
-                kept[name] = unpacked(state[name], array.shape, array.dtype)
-        used = np.arange(kept["actions"].shape[1]) < kept["counts"][:, None]
-        for name in ("actions", "weights"):
-            kept[name] = np.zeros_like(kept[name])
-            kept[name][used] = unpacked(state[name], (-1,), kept[name].dtype)
-        for name, tensor in self.rows._asdict().items():
-            tensor[: self.filled].copy_(torch.from_numpy(kept[name]))
+        for tensor, array in zip(self.rows, rows, strict=True):
+            tensor[: self.filled].copy_(torch.from_numpy(array))
+
+    def unpacked_rows(self, state: dict[str, np.ndarray]) -> Rows:
+        """Return the rows of a packed state, which may be that of another replay of the same kind of positions."""
+        counts = unpacked(state["counts"], (-1,), np.dtype(np.int16))
+        like = empty_rows(self.game, self.kind, len(counts))._asdict()
+        used = np.arange(like["actions"].shape[1]) < counts[:, None]
+        for name, array in like.items():
+            if name in ("actions", "weights"):
+                array[used] = unpacked(state[name], (-1,), array.dtype)
+            else:
+                like[name] = unpacked(state[name], array.shape, array.dtype)
+        return Rows(**like)
 
     def add(self, rows: Rows) -> None:
-        """Write rows of NumPy behind those that are there; there must be room for them."""
-        first, last = self.written, self.written + len(rows.counts)
+        """Write rows of NumPy behind those that are there, over the oldest where there is no more room."""
+        count = len(rows.counts)
+        places = torch.arange(self.written, self.written + count)[-self.capacity :] % self.capacity
         for tensor, array in zip(self.rows, rows, strict=True):
-            tensor[first:last].copy_(torch.from_numpy(array))
-        self.written = last
+            tensor[places.to(self.device)] = torch.from_numpy(array[-self.capacity :]).to(self.device)
+        self.written += count
 
     def clear(self) -> None:
         """Forget all rows."""
@@ -121,7 +130,9 @@ class Replay:
         policy = torch.zeros(len(rows), self.game.actions, device=self.device)
         policy.scatter_add_(1, actions, weights / weights.sum(1, keepdim=True).clamp_min(1e-30))
         mask = torch.zeros_like(policy).scatter_add_(1, actions, legal.float()) > 0
-        observations = torch.gather(kept.observations[rows], 1, self.turned_inputs[turns])
+        observations = kept.observations[rows].float()
+        if self.turns > 1:
+            observations = torch.gather(observations, 1, self.turned_inputs[turns])
         return Batch(observations, policy, mask, kept.outcomes[rows], kept.values[rows])
 
 

@@ -56,6 +56,12 @@ class Run:
         self.lock = Lock(folder / LOCK)
         self.pace = Pace()
 
+    def _repr_html_(self) -> str:
+        """Show how far the run is, and its losses, in a notebook."""
+        from rookery.learn.shown import run_html
+
+        return run_html(self.folder)
+
     # -- making and opening --
 
     @classmethod

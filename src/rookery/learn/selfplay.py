@@ -20,14 +20,15 @@ from numba import int32, njit
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.rng import random_below
-from rookery.learn.book import ENDINGS, PLAYING, Book, Rows, copy_game, new_game, note_move, room
+from rookery.learn.book import ENDINGS, PLAYING, Book, Rows, copy_game, new_game, note_move, note_reply, room
 from rookery.learn.kept import Kept, kept_game, kept_places
+from rookery.learn.opponent import TEAMS, Opponent
 from rookery.learn.replay import Replay, packed, unpacked
 from rookery.learn.sections import SelfplaySettings
 from rookery.search.analysis import Watch
 from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator
-from rookery.search.tree_arrays import Arrays, tree_of
+from rookery.search.tree_arrays import PLAIN, Arrays, tree_of
 from rookery.search.trees import Trees, begin_all
 
 FULL_ROUNDS = 1 << 62  # the stream of random numbers that tell which rounds teach
@@ -40,6 +41,15 @@ def note_all(a: Arrays, book: Book, taught: int) -> None:
     a, book = borrowed(a), borrowed(book)
     for b in range(book.games.shape[0]):
         note_move(tree_of(a, b), book, b, taught, 0, 1)
+
+
+@njit(cache=True, nogil=True)
+def reply_all(a: Arrays, book: Book, actions: Any, taught: int, moves: Any) -> None:
+    """Note and play the opponent's move in every game where it has made one, that is, where actions[b] >= 0."""
+    a, book = borrowed(a), borrowed(book)
+    for b in range(book.games.shape[0]):
+        if actions[b] >= 0:
+            note_reply(tree_of(a, b), book, b, int(actions[b]), taught, moves, 0, 1)
 
 
 @njit(cache=True, nogil=True)
@@ -62,9 +72,9 @@ def renew_all(a: Arrays, book: Book, numbers: Any, moves: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def without_noise(a: Arrays) -> None:
-    """Let the searches just begun draw no noise."""
+    """Let the searches just begun draw no noise and force no move."""
     for b in range(a.trees.shape[0]):
-        a.trees[b].fresh = int32(0)
+        a.trees[b].fresh = int32(PLAIN)
 
 
 @dataclass
@@ -76,6 +86,8 @@ class Finished:
     wins: int = 0
     """for seat 0"""
     losses: int = 0
+    learner: float = 0.0
+    """results added up for the network, where it plays against an opponent"""
     endings: dict[str, int] = field(default_factory=lambda: dict.fromkeys(ENDINGS[1:], 0))
     """games by what ended them"""
     kept: list[Kept] = field(default_factory=list)
@@ -87,6 +99,7 @@ class Finished:
         self.plies += int(games["plies"].sum())
         self.wins += int((games["result"] > 0).sum())
         self.losses += int((games["result"] < 0).sum())
+        self.learner += float(np.where(games["number"] % TEAMS == 0, games["result"], -games["result"]).sum())
         for ending, name in enumerate(ENDINGS[1:], start=1):
             self.endings[name] += int((games["ending"] == ending).sum())
 
@@ -94,6 +107,7 @@ class Finished:
         """Count the games of another round."""
         self.games, self.plies = self.games + other.games, self.plies + other.plies
         self.wins, self.losses = self.wins + other.wins, self.losses + other.losses
+        self.learner += other.learner
         for name, count in other.endings.items():
             self.endings[name] += count
         self.kept += other.kept
@@ -115,25 +129,40 @@ def round_teaches(settings: SelfplaySettings, seed: int, number: int) -> bool:
 
 
 class SelfPlay:
-    """Games of one network against itself, on a CPU."""
+    """Games of one network against itself or a fixed opponent, on a CPU."""
 
     keep_every = 0
     """one finished game in so many is told move by move; 0: none"""
 
     def __init__(self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay):
         self.game, self.settings, self.seed, self.replay = game, settings, seed, replay
-        self.begun, self.rounds = 0, 0
-        """games begun and rounds made"""
         self.trees = Trees(game, settings.tree(seed), trees=settings.at_once)
         self.book = room(game, settings, replay.kind, seed, settings.at_once)
         self.rows = Rows(*(tensor.numpy() for tensor in replay.rows))
-        self.begin(np.ones(settings.at_once, bool))
+        self.opponent = Opponent(settings.opponent, game, seed) if settings.opponent else None
+        self.start()
+
+    def start(self, first: int = 0) -> None:
+        """Begin all games, the first with a number; from the numbers of games all that is drawn follows."""
+        self.begun, self.rounds = first, 0
+        """games begun and rounds made"""
+        self.begin(np.ones(self.settings.at_once, bool))
 
     def begin(self, places: np.ndarray) -> None:
         """Begin new games in some places, [B] bool, numbered in order."""
         numbers = np.where(places, self.begun + np.cumsum(places) - 1, -1)
         self.begun += int(places.sum())
         renew_all(self.trees.arrays, self.book, numbers, self.trees.moves)
+        self.reply()
+
+    def reply(self) -> None:
+        """Let the opponent, if there is one, move until the network is to move in every game that goes on."""
+        while self.opponent:
+            actions = self.opponent.replies(self.trees.arrays.roots, self.book.games)
+            if (actions < 0).all():
+                return
+            taught = int(self.settings.opponent_taught)
+            reply_all(self.trees.arrays, self.book, actions, taught, self.trees.moves)
 
     def round(self, evaluator: Evaluator, watch: Watch | None = None) -> Finished:
         """Make one move in every game, put finished games into the replay and begin new ones in their place."""
@@ -146,6 +175,7 @@ class SelfPlay:
             without_noise(self.trees.arrays)
         self.trees.run(evaluator, watch=watch)
         note_all(self.trees.arrays, self.book, int(teaches))
+        self.reply()
         self.rounds += 1
         return self.harvest()
 

@@ -3,6 +3,9 @@
 A round, network included, is one CUDA graph: the kernels of the trees are launched on the stream that PyTorch captures.
 It ends with the finished games in the replay and copies of two things in memory that the host can read: the record of
 every game, and the counters. New games are begun by a second, small graph, after the host has looked.
+
+Against a fixed opponent the graph ends with the network's moves. The positions go to the host, whose threads find the
+opponent's answers, and what follows is launched piece by piece.
 """
 
 from __future__ import annotations
@@ -16,15 +19,16 @@ import torch
 from torch import Tensor
 
 from rookery.games.game import Game
-from rookery.learn.book import GAME, PLAYING, PLY, Book, Rows, copy_game, new_game, note_move, room
+from rookery.learn.book import GAME, PLAYING, PLY, Book, Rows, copy_game, new_game, note_move, note_reply, room
 from rookery.learn.kept import kept_game, kept_places
+from rookery.learn.opponent import Opponent
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, pages, refuse_endless, restore, round_teaches
 from rookery.nets.captured import captured
 from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
-from rookery.search.tree_arrays import NUMBER, SLOT, tree_of
+from rookery.search.tree_arrays import NUMBER, PLAIN, SLOT, tree_of
 from rookery.search.tree_keep import begin, clear
 from rookery.search.trees_cuda import LANES, WARPS, TreesOnCard
 
@@ -45,14 +49,14 @@ def judged_by(folded: Folded) -> Judge:
 
 @cuda.jit(cache=True)
 def begin_games(a: Any, budget: Any, noisy: Any) -> None:
-    """Begin a search in every tree, from nothing, with or without noise."""
+    """Begin a search in every tree, from nothing, with or without noise and forced moves."""
     b = cuda.grid(1)
     if b < a.trees.shape[0]:
         t = tree_of(a, b)
         clear(t)
         begin(t, budget)
         if not noisy:
-            t.tree.fresh = 0
+            t.tree.fresh = PLAIN
 
 
 @cuda.jit(cache=True)
@@ -61,6 +65,16 @@ def note_games(a: Any, book: Any, taught: Any, lengths: Any) -> None:
     b = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
     if b < a.trees.shape[0]:
         note_move(tree_of(a, b), book, b, taught, cuda.threadIdx.x, LANES)
+        if cuda.threadIdx.x == 0:
+            lengths[b] = book.games[b].plies if book.games[b].ending != PLAYING else 0
+
+
+@cuda.jit(cache=True)
+def reply_games(a: Any, book: Any, actions: Any, taught: Any, moves: Any, lengths: Any) -> None:
+    """Note and play the opponent's move in every game where actions[b] >= 0; lengths as in `note_games`."""
+    b = cuda.blockIdx.x * WARPS + cuda.threadIdx.y
+    if b < a.trees.shape[0] and actions[b] >= 0:
+        note_reply(tree_of(a, b), book, b, int(actions[b]), taught, moves[b], cuda.threadIdx.x, LANES)
         if cuda.threadIdx.x == 0:
             lengths[b] = book.games[b].plies if book.games[b].ending != PLAYING else 0
 
@@ -94,7 +108,7 @@ def records(tensor: Tensor, kind: np.dtype[Any]) -> Any:
 
 
 class SelfPlayOnCard:
-    """Games of one network against itself, on a card."""
+    """Games of one network against itself or a fixed opponent, on a card."""
 
     keep_every = 0
     """one finished game in so many is told move by move; 0: none"""
@@ -105,7 +119,7 @@ class SelfPlayOnCard:
         """Begin games; `capture` makes each round one CUDA graph, for which `judge` must always do the same work."""
         self.game, self.settings, self.seed, self.replay = game, settings, seed, replay
         self.judge, self.capture = judge, capture
-        self.begun, self.rounds, count = 0, 0, settings.at_once
+        count = settings.at_once
         self.trees = TreesOnCard(game, settings.tree(seed), count)
         self.trees.copy("roots", "trees")
         self.host = room(game, settings, replay.kind, seed, count)
@@ -124,7 +138,7 @@ class SelfPlayOnCard:
         self.observations = torch.zeros(leaves, inputs, device="cuda")
         self.logits, self.values = torch.zeros(leaves, game.actions, device="cuda"), torch.zeros(leaves, device="cuda")
         self.lengths = torch.zeros(count, dtype=torch.int64, device="cuda")
-        self.numbers = torch.arange(count, device="cuda")
+        self.numbers = torch.zeros(count, dtype=torch.int64, device="cuda")
         """of the game to begin in each place, or -1"""
         self.counters = torch.zeros(2, dtype=torch.int64, device="cuda")
         """rows written and games begun"""
@@ -141,8 +155,16 @@ class SelfPlayOnCard:
         self.kind = list(game.observations).index(replay.kind)
         self.graphs: dict[bool, Any] = {}
         self.renewal: Any = None
+        self.opponent = Opponent(settings.opponent, game, seed) if settings.opponent else None
+        self.start()
+
+    def start(self, first: int = 0) -> None:
+        """Begin all games, the first with a number; from the numbers of games all that is drawn follows."""
+        count = self.settings.at_once
+        self.numbers.copy_(torch.arange(first, first + count))
         self.renew()
-        self.begun = count
+        self.reply()
+        self.begun, self.rounds = first + count, 0
 
     def stream(self) -> Any:
         """Return the stream PyTorch works on, as Numba sees it."""
@@ -154,10 +176,26 @@ class SelfPlayOnCard:
         launch, numbers = (*self.trees.threads, self.stream()), cuda.as_cuda_array(self.numbers)
         renew_games[launch](self.trees.arrays, self.book, numbers, self.plies, self.trees.moves)
 
+    def reply(self) -> None:
+        """Let the opponent, if there is one, move until the network is to move in every game that goes on."""
+        while self.opponent:
+            stream = self.stream()
+            roots = self.trees.arrays.roots.copy_to_host(stream=stream)
+            games = self.book.games.copy_to_host(stream=stream)
+            torch.cuda.current_stream().synchronize()
+            actions = self.opponent.replies(roots, games)
+            if (actions < 0).all():
+                return
+            chosen, taught = torch.from_numpy(actions).cuda(), np.int32(self.settings.opponent_taught)
+            reply_games[(*self.trees.warps, stream)](
+                self.trees.arrays, self.book, cuda.as_cuda_array(chosen), taught, self.trees.moves, self.plies
+            )
+
     def play_and_collect(self, teaches: bool) -> None:
-        """Launch a round, up to the beginning of new games."""
+        """Launch a round, up to the beginning of new games; against an opponent, up to its answers."""
         self.search_and_move(teaches)
-        self.collect()
+        if not self.opponent:
+            self.collect()
 
     def collect(self) -> None:
         """Launch what puts finished games into the replay, numbers their successors and lets the host know."""
@@ -200,6 +238,9 @@ class SelfPlayOnCard:
             self.graphs[teaches].replay()
         else:
             self.play_and_collect(teaches)
+        if self.opponent:
+            self.reply()
+            self.collect()
         self.rounds += 1
         return self.harvest()
 
@@ -242,7 +283,8 @@ class SelfPlayOnCard:
                 self.renewal.replay()
             else:
                 self.renew()
-            if self.settings.random_plies == 0:
+            self.reply()
+            if self.settings.random_plies == 0 and not self.opponent:
                 return done
             self.collect()
 

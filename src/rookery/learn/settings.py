@@ -22,10 +22,10 @@ from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn import original
 from rookery.learn.complaints import in_one_message, problem_lines, shown
+from rookery.learn.network_sections import NetworkSettings
 from rookery.learn.sections import (
     CheckpointSettings,
     GateSettings,
-    NetworkSettings,
     Section,
     SelfplaySettings,
     Text,
@@ -79,6 +79,10 @@ class RunSettings(Section):
             self.training.precision == "tf32"
             and self.device in ("cpu", "mps")
             and f"training.precision: tf32 needs a CUDA card; device is {self.device}",
+            self.selfplay.opponent_taught
+            and self.training.root_value_share
+            and "training.root_value_share: must be 0 where selfplay.opponent_taught is true, since its moves come "
+            f"without a value, not {self.training.root_value_share:g}",
             *self.game_problems(),
         )
         return self
@@ -101,12 +105,26 @@ class RunSettings(Section):
             )
         if play.random_plies >= longest:
             found.append(f"selfplay.random_plies: must be below {longest}, the longest game, not {play.random_plies}")
-        return found
+        return found + opponent_problems(play.opponent, game)
 
     @property
     def planned_steps(self) -> int:
         """Gradient steps of the whole run."""
         return self.training.steps_after(self.selfplay.games)
+
+
+def opponent_problems(text: str, game: Game) -> list[str]:
+    """Say why a player cannot hold the other side of a game; whether its file or program is there is seen later."""
+    from rookery.arena.players import FORMS, KINDS, check_fit
+    from rookery.arena.texts import read_text
+
+    try:
+        if text:
+            given = read_text(text, FORMS)
+            check_fit(KINDS[given.form.name], given, game, whole=False)
+    except BadInput as error:
+        return [f"selfplay.opponent: {error}"]
+    return []
 
 
 def network_problems(network: NetworkSettings, game: Game) -> list[str]:
@@ -115,6 +133,11 @@ def network_problems(network: NetworkSettings, game: Game) -> list[str]:
         kinds = ", ".join(game.observations)
         return [f"network.observation: must be one of {kinds}, which {game.label} offers, not {network.observation!r}"]
     shape = game.observations[network.observation]
+    if network.kind == "lc0" and not (game.name == "chess" and shape == (112, 8, 8)):
+        return [
+            f"network.kind: a network of kind lc0 reads Lc0's planes of chess, not {network.observation!r} of "
+            f"{game.label}"
+        ]
     if network.kind != "tower":
         return []
     if len(shape) != 3:
@@ -130,12 +153,14 @@ def network_problems(network: NetworkSettings, game: Game) -> list[str]:
 def network_values(network: NetworkSettings, game: Game) -> dict[str, Any]:
     """Return what a network's own configuration says: its settings, with the sizes that follow from the game."""
     shape = game.observations[network.observation]
-    values = network.model_dump(exclude={"observation"})
+    values = network.model_dump(exclude={"observation", "preset"})
     if network.kind == "tower":
         planes, rows, cols = shape
         per_cell, extra = divmod(game.actions, rows * cols)
         sizes = {"planes": planes, "rows": rows, "cols": cols, "policy_planes": per_cell, "extra_actions": extra}
         return values | sizes
+    if network.kind == "lc0":
+        return values
     inputs = 1
     for length in shape:
         inputs *= length

@@ -141,9 +141,9 @@ def read_files(folder: Path) -> Snapshot:
         arrays = {name: read_array(folder / file, listed["files"][file]) for name, file in listed["arrays"].items()}
         state = read_torch(folder / WEIGHTS, listed["files"][WEIGHTS]) if WEIGHTS in listed["files"] else None
         return Snapshot(arrays, listed["values"], state)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        if isinstance(error, BadInput):
-            raise
+    except BadInput:
+        raise
+    except Exception as error:  # whatever a list of files that is no list makes the reader stumble over
         raise BadInput(f"the snapshot {folder} is damaged: {type(error).__name__}: {error}") from error
 
 

@@ -10,15 +10,18 @@ import copy
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from rookery.learn.losses import Losses, losses
-from rookery.learn.replay import Replay, draw
+from rookery.learn.replay import Batch, Replay, draw
 from rookery.learn.sections import TrainingSettings
 from rookery.nets.network import Network
+
+if TYPE_CHECKING:
+    from rookery.learn.others import Others, Shared
 
 WARMING = 3  # steps before capturing, whose effect is undone
 
@@ -33,6 +36,47 @@ def learning_rate(settings: TrainingSettings, step: int, planned: int) -> float:
     return settings.least_learning_rate + span * (1 + math.cos(math.pi * done)) / 2
 
 
+def new_optimizer(network: Network, settings: TrainingSettings, rate: Tensor | float) -> torch.optim.AdamW:
+    """Make the optimiser of a network; on a card the learning rate is a tensor, which a graph can read."""
+    on_card = isinstance(rate, Tensor)
+    return torch.optim.AdamW(
+        network.parameters(), lr=rate, weight_decay=settings.weight_decay, fused=on_card, capturable=on_card
+    )
+
+
+@contextmanager
+def precision(kind: str, device: str) -> Iterator[None]:
+    """Compute in the numbers the settings ask for."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
+    try:
+        with torch.autocast(device, torch.bfloat16, enabled=kind == "bf16", cache_enabled=False):
+            yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
+
+
+def make_step(
+    network: Network, optimizer: torch.optim.Optimizer, settings: TrainingSettings, batch: Batch,
+    shared: Shared | None = None,
+) -> Losses:  # fmt: skip
+    """Make a gradient step on a batch, or on a share of one where several processes make it, and return its losses."""
+    optimizer.zero_grad(set_to_none=True)
+    with precision(settings.precision, batch.observations.device.type):
+        said = (shared or network).taught(batch.observations)
+        share, mask = settings.root_value_share, settings.mask_policy
+        found = losses(said.logits, said.values, batch, share, mask, said.chances)
+        total = settings.value_weight * found.value + found.policy
+        if shared:
+            shared.backward(total)
+        else:
+            total.backward()  # type: ignore[no-untyped-call]
+    if settings.gradient_norm > 0:
+        torch.nn.utils.clip_grad_norm_(network.parameters(), settings.gradient_norm)
+    optimizer.step()
+    return found
+
+
 class Trainer:
     """A network, its optimiser, and the average of its weights if one is kept."""
 
@@ -45,15 +89,14 @@ class Trainer:
         """steps made; those that were due before there was enough to learn from were never made"""
         on_card = self.device.type == "cuda"
         self.rate = torch.tensor(settings.learning_rate, device=self.device) if on_card else settings.learning_rate
-        self.optimizer = torch.optim.AdamW(
-            self.network.parameters(), lr=self.rate, weight_decay=settings.weight_decay, fused=on_card,
-            capturable=on_card,
-        )  # fmt: skip
+        self.optimizer = new_optimizer(self.network, settings, self.rate)
         self.share = torch.zeros((), device=self.device)  # of the new weights in the average
         self.rows = torch.zeros(settings.batch, dtype=torch.int64, device=self.device)
         self.turns = torch.zeros_like(self.rows)
         self.totals = torch.zeros(len(Losses._fields), device=self.device)
         self.graph: Any = None
+        self.others: Others | None = None
+        """processes that make the steps together with this one"""
 
     @property
     def player(self) -> Network:
@@ -62,32 +105,16 @@ class Trainer:
 
     # -- one step --
 
-    @contextmanager
-    def precision(self) -> Iterator[None]:
-        """Compute in the numbers the settings ask for."""
-        before = torch.backends.cuda.matmul.allow_tf32
-        torch.backends.cuda.matmul.allow_tf32 = self.settings.precision == "tf32"
-        try:
-            half = self.settings.precision == "bf16"
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=half, cache_enabled=False):
-                yield
-        finally:
-            torch.backends.cuda.matmul.allow_tf32 = before
-
     def work(self) -> None:
         """Make the step whose rows, symmetries and learning rate stand ready."""
-        settings, batch = self.settings, self.replay.batch(self.rows, self.turns)
-        self.optimizer.zero_grad(set_to_none=True)
-        with self.precision():
-            logits, values = self.network(batch.observations)
-            found = losses(logits, values, batch, settings.root_value_share, settings.mask_policy)
-            (settings.value_weight * found.value + found.policy).backward()  # type: ignore[no-untyped-call]
-        if settings.gradient_norm > 0:
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), settings.gradient_norm)
-        self.optimizer.step()
+        batch, others = self.replay.batch(self.rows, self.turns), self.others
+        if others:
+            batch = others.shared.share(batch, others.shapes)
+        found = make_step(self.network, self.optimizer, self.settings, batch, others.shared if others else None)
         if self.averaged is not None:
             self.average()
-        self.totals += torch.stack([loss.detach() for loss in found])
+        told = torch.stack([loss.detach() for loss in found])
+        self.totals += others.shared.mean(told) if others else told
 
     def average(self) -> None:
         """Move the average towards the newest weights; BatchNorm's counters are copied."""
@@ -118,12 +145,15 @@ class Trainer:
         taught = self.replay.taught_rows() if not self.all_taught else None
         rows = self.replay.filled if taught is None else len(taught)
         self.totals.zero_()
-        for number in range(first, first + count):
+        rates = [learning_rate(self.settings, number, self.planned) for number in range(first, first + count)]
+        if self.others:
+            self.others.announce(rates, self.replay.batch(self.rows[:1], self.turns[:1]))
+        for number, rate in enumerate(rates, start=first):
             chosen, turns = draw(self.seed, number, rows, self.settings.batch, self.replay.turns)
             indices = torch.from_numpy(chosen).to(self.device, non_blocking=True)
             self.rows.copy_(indices if taught is None else taught[indices])
             self.turns.copy_(torch.from_numpy(turns), non_blocking=True)
-            self.set_rate(learning_rate(self.settings, number, self.planned))
+            self.set_rate(rate)
             self.share.fill_(self.share_at(self.steps))
             self.launch()
             self.steps += 1
@@ -140,8 +170,8 @@ class Trainer:
     """whether every row is taught; False with cheap moves or random openings"""
 
     def launch(self) -> None:
-        """Make one step, on a card by a graph."""
-        if self.device.type != "cuda":
+        """Make one step, on a card by a graph unless others are waited for in it."""
+        if self.device.type != "cuda" or self.others:
             self.work()
             return
         if self.graph is None:

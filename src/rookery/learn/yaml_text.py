@@ -61,8 +61,9 @@ def read_yaml(text: str, name: str) -> Any:
         mark = error.problem_mark
         where = f"{name}, line {mark.line + 1}, column {mark.column + 1}" if mark else name
         raise BadInput(f"{where}: {error.problem or error.context or 'this is no YAML'}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BadInput(f"{name}: this is no YAML: {' '.join(str(error).split())}") from None
+    except Exception as error:  # a tag such as !!bool before something else makes PyYAML stumble in a dozen ways
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise BadInput(f"{name}: this is no YAML: {reason}") from None
 
 
 def yaml_text(values: dict[str, Any]) -> str:

@@ -1,0 +1,93 @@
+"""Machines that work together: joining a cluster of Ray, or starting one here.
+
+    with joined("10.0.0.1:6379") as cluster:
+        crew = Crew(cluster, maker, 8)
+
+Whoever can reach a cluster without a token can run programs on it, so tokens are always asked for: a cluster that is
+started here makes one in ~/.ray/auth_token if there is none, and one elsewhere is joined with the token found there, or
+in RAY_AUTH_TOKEN. Ray is imported here and in `crew` only, and tells nobody that it is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rookery.errors import BadInput
+
+LOCAL = "local"
+MODE, USAGE = "RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that was joined."""
+
+    address: str
+    processors: int
+    cards: int
+
+    def room(self, on_cards: bool) -> int:
+        """Return how many workers have room: one for each card, or one for each processor."""
+        return max(1, self.cards if on_cards and self.cards else self.processors)
+
+
+def imported_ray() -> Any:
+    """Import Ray with its tokens switched on; say what to do where it is missing."""
+    if os.environ.get(MODE, "token").lower() != "token":
+        raise BadInput(f"{MODE} is {os.environ[MODE]!r}: without tokens anybody could run programs here; unset it")
+    os.environ[MODE] = "token"
+    os.environ.setdefault(USAGE, "0")
+    try:
+        import ray
+    except ImportError:
+        raise BadInput("work on several machines needs Ray: pip install 'rookery[cluster]'") from None
+    return ray
+
+
+@contextmanager
+def joined(address: str) -> Iterator[Cluster]:
+    """Join the cluster at an address, HOST:PORT, or start one on this machine if the address is `local`."""
+    ray = imported_ray()
+    own: dict[str, Any] = {"include_dashboard": False} if address == LOCAL else {}
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
+    except ray.exceptions.AuthenticationError as error:
+        raise BadInput(
+            f"the cluster at {address} asks for its token: put what `ray get-auth-token` prints there into "
+            f"~/.ray/auth_token or RAY_AUTH_TOKEN here ({first_line(error)})"
+        ) from None
+    except Exception as error:  # Ray has no kind of its own for a node that does not start
+        raise BadInput(
+            f"--ray {address}: no cluster is joined there; give HOST:PORT of one that `ray start --head` has begun and "
+            f"that this machine belongs to, or {LOCAL} ({first_line(error)})"
+        ) from None
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, before)  # what a request to end means is for the command to say
+    keep_quiet()
+    try:
+        found = ray.cluster_resources()
+        yield Cluster(address, int(found.get("CPU", 0)), int(found.get("GPU", 0)))
+    finally:
+        ray.shutdown()
+
+
+def keep_quiet() -> None:
+    """Keep Ray from telling of lost workers on standard output, where results go; a crew tells of them itself."""
+    with contextlib.suppress(ImportError):  # no promise of Ray's; should the switch go, its words come back
+        from ray._private import worker
+
+        worker._worker_logs_enabled = False
+
+
+def first_line(error: BaseException) -> str:
+    """Return the beginning of what an error says."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
