@@ -8,16 +8,16 @@ import uuid
 from pathlib import Path
 
 
-def write_whole(path: str | Path, content: bytes) -> None:
+def write_whole(path: str | Path, content: bytes, mode: int = 0o666) -> None:
     """Write a file under another name, force it to the disk, and put it into place.
 
     Killed at any moment, or out of room, this leaves the old file or the new one, never a part of either. An OSError
-    names the file.
+    names the file. `mode` says who may read a new file, less what the process forbids.
     """
     place = Path(path)
     temporary = place.with_name(f".{place.name}.{uuid.uuid4().hex}.part")
     try:
-        with temporary.open("xb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

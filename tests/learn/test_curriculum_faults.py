@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import random
-import signal
-import subprocess
-import sys
-import time
+import shutil
 
 import pytest
 
+from faults.killing import Child, Starter, Work, kill_again_and_again
 from learn.tiny_curriculum import tiny_file, tiny_settings, worked
 from learn.tiny_runs import same_weights
-from rookery.learn.curriculum import MET, Curriculum
+from rookery.learn.curriculum import FILE, MET, Curriculum
 from rookery.learn.curriculum_settings import read_curriculum
 from rookery.learn.files import LineLog
 from rookery.nets.files import load_network
-from support import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learning")]
-
-KILLS = 6
 
 
 def weights(path):
@@ -36,37 +30,48 @@ def judged(folder):
     }
 
 
-def rookery(*arguments):
-    """Begin a command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "rookery", *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-
-
 def events(folder):
     """Count what tells that a curriculum goes forward."""
     patterns = ("stages/*/config.yaml", "stages/*/shards/shard_*", "stages/*/outcome.json", "stages/2/checkpoint_*")
     return sum(len(list(folder.glob(pattern))) for pattern in patterns) + sum(map(len, judged(folder).values()))
 
 
+def check_whole(folder):
+    """Look at what a killed process has left: files of the whole, and networks of stages that are done."""
+    if (folder / FILE).exists():
+        curriculum = Curriculum(folder)
+        for number in range(3):
+            if done := curriculum.outcome_of(number):
+                load_network(curriculum.stage_folder(number) / done["network"])
+
+
 @pytest.mark.faults
 def test_a_curriculum_killed_again_and_again_ends_with_the_same_weights(tmp_path):
     Curriculum.create(tmp_path / "straight", tiny_settings(tmp_path))
     straight = worked(tmp_path / "straight")
-    folder, rng = tmp_path / "killed", random.Random(7)
+    folder = tmp_path / "killed"
     begin = ["train", str(tiny_file(tmp_path)), "--folder", str(folder)]
-    for kill in range(KILLS):
-        before, begun = events(folder), time.monotonic()
-        process = rookery(*(["resume", str(folder)] if (folder / "curriculum.yaml").exists() else begin))
-        while events(folder) < before + 1 + kill % 3 and process.poll() is None and time.monotonic() - begun < 120:
-            time.sleep(0.005)
-        time.sleep(rng.uniform(0, 0.2))
-        process.kill()
-        assert process.wait() == -signal.SIGKILL
-    outcome = worked(folder)
-    assert outcome.verdict == straight.verdict == MET
-    assert same_weights(weights(outcome.network), weights(straight.network))
-    assert judged(folder) == judged(tmp_path / "straight")
+
+    def go_on(how: Starter) -> Child:
+        return how.rookery(*(["resume", str(folder)] if (folder / FILE).exists() else begin))
+
+    def finished() -> None:
+        outcome = worked(folder)
+        assert outcome.verdict == straight.verdict == MET
+        assert same_weights(weights(outcome.network), weights(straight.network))
+        assert judged(folder) == judged(tmp_path / "straight")
+        shutil.rmtree(folder)
+
+    work = Work("a curriculum", go_on, lambda: events(folder), 0.5, lambda: check_whole(folder), finished)
+    kill_again_and_again(work, seed=7)
+
+
+@pytest.mark.faults
+def test_a_process_killed_while_a_curriculum_is_made_leaves_a_folder_in_which_it_can_be_made(tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / f".part-{FILE}").write_bytes(b"half of it")
+    Curriculum.create(tmp_path / "new", tiny_settings(tmp_path))
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE]
 
 
 def test_the_packaged_tiny_curriculum_goes_from_its_first_to_its_last_stage(tmp_path):

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import random
-import signal
-import subprocess
-import sys
-import time
+import os
+import shutil
 
 import pytest
 
-from learn.tiny_imitation import learned, made
+from faults.killing import Work, kill_again_and_again
+from learn.tiny_imitation import learned, made, settings
 from learn.tiny_runs import same_weights
-from rookery.learn.imitation import Imitation
+from rookery.learn.imitation import CONFIG, Imitation, make_imitation
+from rookery.learn.lessons import load_lessons
+from rookery.learn.runs import START
+from rookery.learn.snapshots import load_snapshot
 from rookery.nets.files import load_network
-from support import ROOT
 
-pytestmark = [pytest.mark.faults, pytest.mark.slow, pytest.mark.xdist_group("learning")]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("learning")]
 
 CHANGES = {"lessons": {"positions": 6000}, "training": {"passes": 20}}
 CODE = """
@@ -27,7 +27,11 @@ imitation.SNAPSHOT = 0.05
 with imitation.Imitation(sys.argv[1]) as stage:
     stage.learn()
 """
-KILLS = 6
+
+
+def shards(folder):
+    """Return the files of the supervisor's games."""
+    return {path.name: path.read_bytes() for path in (folder / "shards").glob("shard_*")}
 
 
 def files(folder):
@@ -35,21 +39,41 @@ def files(folder):
     return len(list((folder / "shards").glob("shard_*"))) + Imitation(folder).passes
 
 
-def test_a_stage_killed_again_and_again_ends_with_the_same_weights(tmp_path):
+def check_whole(folder):
+    """Look at everything that a killed process has left."""
+    for name in shards(folder):
+        load_lessons(folder / "shards" / name)
+    snapshot = load_snapshot(folder / "state")
+    assert snapshot is None or len(snapshot.values["sums"]) == 2
+    if Imitation(folder).passes:
+        load_network(folder / "network.pth")
+
+
+@pytest.mark.slow
+def test_a_stage_killed_again_and_again_ends_with_the_same_games_and_weights(tmp_path):
     straight = made(tmp_path / "straight", **CHANGES)
     assert learned(straight)
-    folder, rng = made(tmp_path / "killed", **CHANGES), random.Random(2)
-    for kill in range(KILLS):
-        process = subprocess.Popen([sys.executable, "-c", CODE, str(folder)], cwd=ROOT)
-        before, begun = files(folder), time.monotonic()
-        while files(folder) < before + 1 + kill % 3 and process.poll() is None and time.monotonic() - begun < 120:
-            time.sleep(0.002)
-        time.sleep(rng.uniform(0, 0.1))
-        process.kill()
-        assert process.wait() == -signal.SIGKILL
-    assert 0 < Imitation(folder).passes < 20
-    assert learned(folder)
-    one, other = (load_network(place / "network.pth").network.state_dict() for place in (folder, straight))
-    assert same_weights(dict(one), dict(other))
-    assert Imitation(folder).figures.read() == Imitation(straight).figures.read()
-    assert not list(folder.rglob(".part-*"))
+    folder = made(tmp_path / "killed", **CHANGES)
+
+    def finished():
+        one, other = (load_network(place / "network.pth").network.state_dict() for place in (folder, straight))
+        assert same_weights(dict(one), dict(other))
+        assert shards(folder) == shards(straight)
+        assert Imitation(folder).figures.read() == Imitation(straight).figures.read()
+        assert not list(folder.rglob(".part-*"))
+        shutil.rmtree(folder)
+        made(folder, **CHANGES)
+
+    work = Work(
+        "lessons and imitation", lambda how: how.python(CODE, str(folder)), lambda: files(folder), 0.3,
+        lambda: check_whole(folder), finished,
+    )  # fmt: skip
+    kill_again_and_again(work, seed=2)
+
+
+@pytest.mark.parametrize("left", [f".part-{CONFIG}", f".part-{START}", START])
+def test_a_process_killed_while_a_stage_is_made_leaves_a_folder_in_which_it_can_be_made(tmp_path, left):
+    (tmp_path / left).write_bytes(b"half of it")
+    make_imitation(tmp_path, settings())
+    assert CONFIG in os.listdir(tmp_path)
+    assert not list(tmp_path.glob(".part-*"))

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from faults.disks import largest_file, small_disk
+from faults.killing import Child, Starter, Work, kill_again_and_again, rookery
 from learn.tiny_runs import after, losses, same_weights, tiny_file, tiny_settings, trained, weights
 from rookery.learn.runs import Run
-from support import ROOT
+from rookery.nets.files import load_network
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow, pytest.mark.xdist_group("learning")]
 
-GAMES, KILLS = 200, 20
+GAMES = 200
 CHANGES = (f"selfplay.games={GAMES}", "checkpoints.every=2", "checkpoints.keep.last=2")
 
 
@@ -31,21 +29,6 @@ def undisturbed(tmp_path_factory):
     Run.create(folder / "run", tiny_settings(folder, *CHANGES))
     trained(folder / "run")
     return folder / "run"
-
-
-def rookery(*arguments: str, **more) -> subprocess.Popen[str]:
-    """Begin a command in a process of its own."""
-    pipe = subprocess.PIPE
-    return subprocess.Popen(
-        [sys.executable, "-m", "rookery", *arguments], stdout=pipe, stderr=pipe, text=True, cwd=ROOT, **more
-    )
-
-
-def resume(run: Path) -> None:
-    """Train a run to its end by command."""
-    process = rookery("resume", str(run))
-    told = process.communicate(timeout=300)[1]
-    assert process.returncode == 0, told
 
 
 def new_run(folder: Path) -> list[str]:
@@ -62,12 +45,15 @@ def played(run: Path) -> int:
         return 0
 
 
-def wait_until(games: int, run: Path, process: subprocess.Popen[str]) -> None:
-    """Wait until a run has played so many games, or its process has ended."""
-    begin = time.monotonic()
-    while played(run) < games and process.poll() is None:
-        assert time.monotonic() - begin < 300
-        time.sleep(0.005)
+def check_whole(run: Path) -> None:
+    """Look at everything that a killed process has left."""
+    if not run.exists():
+        return
+    opened = Run.open(run)
+    snapshot = opened.load_state()
+    assert snapshot is None or snapshot.values["games"] <= GAMES
+    for entry in opened.checkpoints:
+        assert load_network(run / entry["file"]).about.step == entry["step"]
 
 
 def check_same(run: Path, undisturbed: Path) -> None:
@@ -82,52 +68,50 @@ def check_same(run: Path, undisturbed: Path) -> None:
     assert {path.name for path in run.glob("checkpoint_*")} == {entry["file"] for entry in Run.open(run).checkpoints}
 
 
-def test_a_run_killed_twenty_times_ends_with_the_same_weights(tmp_path, undisturbed):
-    run, rng = tmp_path / "run", random.Random(4)
-    for kill in range(KILLS):
-        before = played(run)
-        process = rookery(*(["resume", str(run)] if run.exists() else new_run(tmp_path)))
-        if kill % 5:  # while it plays, learns or saves; else at any moment from its start on
-            wait_until(before + rng.randint(1, GAMES // KILLS - 2), run, process)
-            time.sleep(rng.uniform(0, 0.03))
-        else:
-            time.sleep(rng.uniform(0, 4))
-        process.kill()
-        told = process.communicate()[1]
-        assert process.returncode == -signal.SIGKILL, told
-    assert 50 < played(run) < GAMES
-    resume(run)
-    check_same(run, undisturbed)
+def test_a_run_killed_again_and_again_ends_with_the_same_weights(tmp_path, undisturbed):
+    run = tmp_path / "run"
+
+    def finished() -> None:
+        check_same(run, undisturbed)
+        shutil.rmtree(run)
+
+    def begin(how: Starter) -> Child:
+        return how.rookery(*(["resume", str(run)] if run.exists() else new_run(tmp_path)))
+
+    work = Work(
+        "self-play and training", begin, lambda: played(run), 0.5, lambda: check_whole(run), finished
+    )  # while it plays, learns or saves
+    kill_again_and_again(work, seed=4)
 
 
 def test_an_interrupt_stops_between_two_moves_and_loses_nothing(tmp_path, undisturbed):
     run = tmp_path / "run"
-    process = rookery(*new_run(tmp_path))
-    wait_until(20, run, process)
-    process.send_signal(signal.SIGINT)
-    told = process.communicate(timeout=60)[1]
-    assert process.returncode == 130, told
-    assert "goes on" in told
-    assert "Traceback" not in told
+    child = rookery(*new_run(tmp_path))
+    child.until(lambda: played(run) >= 20)
+    os.kill(child.pid, signal.SIGINT)
+    status, said = child.end(60)
+    assert status == 130, said
+    assert "goes on" in said
+    assert "Traceback" not in said
     stopped_at = played(run)
-    assert f"stopped after {stopped_at} games" in told
+    assert f"stopped after {stopped_at} games" in said
     snapshot = Run.open(run).load_state()
     assert snapshot is not None
     assert snapshot.values["games"] == stopped_at < GAMES
-    resume(run)
+    rookery("resume", str(run)).finish()
     check_same(run, undisturbed)
 
 
 # ---- disks ---------------------------------------------------------------------------------------
 
 
-def check_stopped(process: subprocess.Popen[str], complaint: str) -> None:
+def check_stopped(child: Child, complaint: str) -> None:
     """Look at how a process ended that could not write."""
-    told = process.communicate(timeout=300)[1]
-    assert process.returncode == 1, told
-    assert complaint in told
-    assert "what was saved before is intact" in told
-    assert "Traceback" not in told
+    status, said = child.end()
+    assert status == 1, said
+    assert complaint in said
+    assert "what was saved before is intact" in said
+    assert "Traceback" not in said
 
 
 def begun(folder: Path) -> int:
@@ -139,15 +123,9 @@ def begun(folder: Path) -> int:
 
 
 def test_files_that_may_not_grow_stop_a_run_with_its_last_state_intact(tmp_path, undisturbed):
-    resource = pytest.importorskip("resource")
     games = begun(tmp_path)
-    limit = 2000  # bytes; a checkpoint has more
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    process = rookery("resume", str(tmp_path / "run"), preexec_fn=limited)
-    check_stopped(process, "cannot be written: File too large")
+    child = rookery("resume", str(tmp_path / "run"), preexec_fn=largest_file(2000))  # a checkpoint has more
+    check_stopped(child, "cannot be written: File too large")
     snapshot = Run.open(tmp_path / "run").load_state()
     assert snapshot is not None
     assert snapshot.values["games"] == games
@@ -157,25 +135,17 @@ def test_files_that_may_not_grow_stop_a_run_with_its_last_state_intact(tmp_path,
 
 @pytest.mark.parametrize("state", ["full", "read-only"])
 def test_a_disk_that_cannot_be_written_stops_a_run_with_its_last_state_intact(tmp_path, undisturbed, state):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
-        games = begun(disk)
+    with small_disk(tmp_path / "disk", "4m") as disk:
+        games = begun(disk.folder)
         if state == "full":
-            room = shutil.disk_usage(disk).free - 12_000
-            (disk / "filler").write_bytes(os.urandom(room))
+            disk.fill_up(leaving=12_000)
         else:
-            subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+            disk.remount("ro")
         reason = {"full": "No space left on device", "read-only": "Read-only file system"}[state]
-        check_stopped(rookery("resume", str(disk / "run")), f"cannot be written: {reason}")
-        subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-        snapshot = Run.open(disk / "run").load_state()
+        check_stopped(rookery("resume", str(disk.folder / "run")), f"cannot be written: {reason}")
+        disk.make_room()
+        snapshot = Run.open(disk.folder / "run").load_state()
         assert snapshot is not None
         assert snapshot.values["games"] >= games
-        (disk / "filler").unlink(missing_ok=True)
-        assert trained(disk / "run")[0]
-        check_same(disk / "run", undisturbed)
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        assert trained(disk.folder / "run")[0]
+        check_same(disk.folder / "run", undisturbed)

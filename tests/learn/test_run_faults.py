@@ -7,8 +7,7 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
+import signal
 import time
 from functools import partial
 from pathlib import Path
@@ -16,11 +15,12 @@ from typing import Any
 
 import pytest
 
+from faults.disks import small_disk
+from faults.killing import KILLS, Nursery, python
 from learn.support_runs import filled_run, number_of, small_settings, snapshot_of
 from rookery.errors import BadInput
 from rookery.learn.files import NotWritten, fill, write_bytes
 from rookery.learn.runs import Run, find_runs, is_run
-from support import ROOT
 
 pytestmark = pytest.mark.faults
 
@@ -155,27 +155,17 @@ with Run.open(sys.argv[1]).training() as run:
 
 def test_a_limit_of_file_sizes_stops_a_snapshot_and_leaves_the_old_one(tmp_path):
     run = filled_run(tmp_path / "run")
-    done = subprocess.run(
-        [sys.executable, "-c", SAVE_LARGE, str(run.folder), "100000"], capture_output=True, text=True, check=True
-    )
-    assert f"{run.folder / 'state'} cannot be written: File too large; what was saved before is intact" in done.stdout
+    said = python(SAVE_LARGE, str(run.folder), "100000").finish()
+    assert f"{run.folder / 'state'} cannot be written: File too large; what was saved before is intact" in said
     check_whole(run.folder, {30})
 
 
 def test_a_full_disk_stops_a_snapshot_and_leaves_the_old_one(tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)], capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
-        run = filled_run(disk / "run")
-        done = subprocess.run(
-            [sys.executable, "-c", SAVE_LARGE, str(run.folder), "0"], capture_output=True, text=True, check=True
-        )
-        assert "cannot be written: No space left on device" in done.stdout
+    with small_disk(tmp_path / "disk", "2m") as disk:
+        run = filled_run(disk.folder / "run")
+        said = python(SAVE_LARGE, str(run.folder), "0").finish()
+        assert "cannot be written: No space left on device" in said
         check_whole(run.folder, {30})
-    finally:
-        subprocess.run(["umount", str(disk)], check=True)
 
 
 WRITE_READ_ONLY = """
@@ -205,13 +195,11 @@ def test_a_read_only_folder_is_told_and_can_be_read(tmp_path):
     for folder in (tmp_path, *tmp_path.parents[:2]):
         os.chmod(folder, os.stat(folder).st_mode | 0o055)
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", WRITE_READ_ONLY, str(run.folder)], capture_output=True, text=True, check=True
-        )
+        said = python(WRITE_READ_ONLY, str(run.folder)).finish()
     finally:
         os.chmod(run.folder, 0o755)
-    assert f"{run.folder / 'lock'} cannot be written: Permission denied" in done.stdout
-    assert f"{run.folder / 'inner'} cannot be written: Permission denied" in done.stdout
+    assert f"{run.folder / 'lock'} cannot be written: Permission denied" in said
+    assert f"{run.folder / 'inner'} cannot be written: Permission denied" in said
     check_whole(run.folder, {30})
 
 
@@ -264,22 +252,25 @@ def check_killed(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_a_killed_process_leaves_a_run_that_can_go_on(tmp_path):
-    draw = random.Random(1)
+    draw, nursery = random.Random(1), Nursery()
     run = Run.create(tmp_path / "run", small_settings(selfplay__games=1_000_000))
     last = 0
-    for _ in range(20):
-        child = subprocess.Popen([sys.executable, "-c", TRAIN, str(run.folder)], stdout=subprocess.PIPE, text=True)
-        assert child.stdout is not None
-        assert child.stdout.readline() == f"ready {last}\n"
-        time.sleep(draw.uniform(0.05, 0.4))
-        with pytest.raises(BadInput, match="is being trained"):
-            run.training()
-        child.kill()
-        child.wait()
-        child.stdout.close()
-        step = check_killed(run.folder)
-        assert step >= last
-        last = step
+    try:
+        for kill in range(KILLS["files of a run"]):
+            child = nursery.python(TRAIN, str(run.folder))
+            child.until(lambda child=child: child.heard())
+            assert child.heard() == f"ready {last}\n"
+            seconds = draw.uniform(0.05, 0.4)
+            time.sleep(seconds)
+            with pytest.raises(BadInput, match="is being trained"):
+                run.training()
+            print(f"files of a run, seed 1, kill {kill}: {seconds:.3f} s after it was ready")
+            assert child.kill() == -signal.SIGKILL
+            step = check_killed(run.folder)
+            assert step >= last
+            last = step
+    finally:
+        nursery.close()
     assert last > 20
     with run.training():
         run.go_back_to(last)
@@ -293,8 +284,7 @@ def test_a_process_killed_while_a_run_is_made_leaves_no_half_run(tmp_path):
         "import os, sys; from rookery.learn import runs; from learn.support_runs import small_settings;"
         "runs.write_json = lambda *a: os.kill(os.getpid(), 9); runs.Run.create(sys.argv[1], small_settings())"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], cwd=ROOT)
-    assert done.returncode == -9
+    assert python(code, str(tmp_path / "run")).end()[0] == -signal.SIGKILL
     assert not (tmp_path / "run").exists()
     assert find_runs([tmp_path]) == []
     assert is_run(Run.create(tmp_path / "run", small_settings()).folder)
