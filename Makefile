@@ -6,12 +6,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
-.PHONY: run test test-all lint clean
+.PHONY: run test test-all faults fuzz lint clean
 
 RUN := runs/first
 RATE := ROOKERY_LEDGER=$(RUN)/games.db $(BIN)/rookery
 
-run: $(READY)  ## trains a small Pylos network by self-play for some minutes and rates it
+run: $(READY)  ## trains a small Pylos network by self-play for some minutes, rates it, then serves it on a page
 	test -d $(RUN) || $(BIN)/rookery train pylos_quick --folder $(RUN)
 	$(BIN)/rookery resume $(RUN)
 	$(RATE) match net:$(RUN),sims=32 random --game pylos --games 40 --opening random:2 --seed 1
@@ -19,12 +19,20 @@ run: $(READY)  ## trains a small Pylos network by self-play for some minutes and
 	$(RATE) match alphabeta:depth=1 random --game pylos --games 40 --opening random:2 --seed 1
 	$(RATE) ratings pylos
 	@echo "play against it: $(BIN)/rookery play pylos --against net:$(RUN),sims=200"
+	@echo "or on a page, /play/pylos: $(BIN)/rookery serve"
+	@if [ -t 1 ]; then $(BIN)/rookery serve; fi
 
 test: $(READY)  ## the tests that take no card, no patience and break nothing
 	$(PYTEST) -m "not slow and not gpu and not faults and not fuzz"
 
 test-all: $(READY)  ## all tests but those that need a card
 	$(PYTEST) -m "not gpu"
+
+faults: $(READY)  ## kills 200 processes, fills disks, puts clocks back, and watches memory for two minutes
+	$(PYTEST) -m faults
+
+fuzz: $(READY)  ## looks for inputs that break a reader, ten minutes in all; FUZZ_SECONDS: for each target
+	PYTHONPATH=tests $(BIN)/python -m fuzz.run
 
 lint: $(READY)
 	$(BIN)/ruff check .
