@@ -18,10 +18,13 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun in the background
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Send the tests of one game to one worker, so that nothing is compiled twice; skip card tests without a card."""
+    """Send the tests of one game to one worker, so that nothing is compiled twice; skip card tests without a card.
+
+    A group that a file names itself is enough: with two groups a test would belong to a third.
+    """
     for item in items:
         game = game_of(item)
-        if game:
+        if game and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(game))
     if any(item.get_closest_marker("gpu") for item in items) and not has_card():
         for item in items:

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("command line")
 COMMANDS = (
     "", "show", "play", "perft", "games", "doctor", "players", "analyse", "match", "ratings", "export", "bench",
     "bench rules", "bench search", "bench texas42", "solve", "solve domineering", "solve pylos", "solve texas42",
-    "runs", "runs list", "runs compare", "runs prune", "runs rm", "watch", "train", "resume",
+    "runs", "runs list", "runs compare", "runs prune", "runs rm", "watch", "train", "resume", "check",
 )  # fmt: skip
 
 
@@ -44,6 +44,12 @@ except SystemExit:
     print("LOADED", *sorted(m for m in sys.modules if m in HEAVY))
 """
     assert run_python(code).rstrip().endswith("LOADED")
+
+
+def test_the_version_is_told():
+    import rookery
+
+    assert run_rookery("--version").stdout == f"rookery {rookery.__version__}\n"
 
 
 def test_games_are_listed():

@@ -204,6 +204,7 @@ def test_controls_of_growing_are_held_and_told(rookery, little, tmp_path):
         (["none.pth", "large"], "is not there"), (["little.pth", "huge"], "one of small, large"),
         (["little.pth", "large"], "width must be the same"),
         (["little.pth", "large.yaml", "--out", "a.txt"], "ends in"),
+        (["little.pth", "large.yaml", "--out", "nowhere/a.pth"], "there is no folder 'nowhere'"),
         (["little.pth", "large.yaml", "--out", "little.pth"], "the small network itself"),
         (["little.pth", "large.yaml", "--set", "depth=3"], r"large.yaml.transformer.depth"),
         (["little.pth", "large.yaml", "--set", "layers"], "should read"), (["little.pth", "list.yaml"], "by name"),
@@ -289,6 +290,7 @@ def config(tmp_path):
     return "small.yaml"
 
 
+@pytest.mark.slow
 def test_runs_of_several_seeds_are_trained_compared_and_not_trained_again(rookery, config, tmp_path):
     done = rookery("train", config, "--seeds", "2")
     assert done.exit_code == 0, done.output

@@ -6,7 +6,7 @@ import pytest
 
 from rookery import load
 from rookery.arena.matches import MatchSettings, play_match
-from rookery.arena.networks import ZOO, zoo_card, zoo_facts, zoo_names
+from rookery.arena.networks import ZOO, zoo_card, zoo_facts, zoo_names, zoo_strength
 from rookery.arena.players import make_player
 
 MOST_MEGABYTES = 20
@@ -23,10 +23,12 @@ def test_every_network_has_a_card_that_says_how_it_was_made_and_how_strong_it_is
     assert card.startswith(f"# {name}\n")
     for word in ("seed", "games", "%"):
         assert word in card
+    assert "simulations" in zoo_strength(name)
     assert "rookery train" in card or "rookery study" in card
     assert f"{zoo_facts(name)['parameters']:,}" in " ".join(card.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", zoo_names())
 def test_every_network_wins_against_random_play(name):
     game = load(zoo_facts(name)["game"])

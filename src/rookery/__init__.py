@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rookery.arena.looks import look
     from rookery.arena.players import make_player
     from rookery.errors import BadInput, BrokenGame
     from rookery.games.game import Game, Symmetries, register
@@ -20,7 +21,18 @@ if TYPE_CHECKING:
     from rookery.games.position import Position
 
 __version__ = "0.1.0"
-__all__ = ["BadInput", "BrokenGame", "Game", "Position", "Symmetries", "__version__", "load", "make_player", "register"]
+__all__ = [
+    "BadInput",
+    "BrokenGame",
+    "Game",
+    "Position",
+    "Symmetries",
+    "__version__",
+    "load",
+    "look",
+    "make_player",
+    "register",
+]
 
 HOMES = {
     "BadInput": "rookery.errors",
@@ -30,6 +42,7 @@ HOMES = {
     "Symmetries": "rookery.games.game",
     "register": "rookery.games.game",
     "load": "rookery.games.library",
+    "look": "rookery.arena.looks",
     "make_player": "rookery.arena.players",
 }
 

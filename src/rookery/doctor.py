@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import multiprocessing
 import platform
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,7 +37,8 @@ def packages() -> list[Finding]:
     needed = [Finding(name, installed(name) or "missing") for name in names]
     tracking = dict.fromkeys(("tensorboard", "wandb"), "rookery[tracking]")
     peers = dict.fromkeys(("open_spiel", "mctx", "pgx"), "rookery[peers]")
-    optional = {"numba-cuda": "rookery[cuda]", "onnx": "rookery[export]"} | peers | tracking
+    cluster = dict.fromkeys(("ray", "lightning-fabric"), "rookery[cluster]")
+    optional = {"numba-cuda": "rookery[cuda]", "onnx": "rookery[export]"} | cluster | peers | tracking
     for name, extra in optional.items():
         found = installed(name)
         needed.append(Finding(name, found or "not installed", None if found else f"pip install '{extra}'"))
@@ -119,14 +122,25 @@ def examine() -> list[Finding]:
 
 
 def compile_all(report: Callable[[str, str, float], None]) -> float:
-    """Compile every use of every game; `report` gets game, use and seconds of each. Returns all seconds."""
-    first = time.perf_counter()
-    uses = [*USES, *(CARD_USES if has_card() else ())]
-    for spec in all_games():
-        begin = time.perf_counter()
-        game = load(spec)  # compiles the rules of a game from a file
-        for use in uses:
-            prepare(game, use)
-            report(game.name, use, time.perf_counter() - begin)
-            begin = time.perf_counter()
+    """Compile every use of every game, games side by side in processes of their own.
+
+    `report` gets game, use and seconds of each. Returns all seconds.
+    """
+    first, specs = time.perf_counter(), all_games()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(cores(), len(specs)), mp_context=context) as processes:
+        for times in processes.map(compile_game, specs):
+            for times_of_use in times:
+                report(*times_of_use)
     return time.perf_counter() - first
+
+
+def compile_game(spec: str) -> list[tuple[str, str, float]]:
+    """Compile every use of a game; return its name, the use and the seconds of each."""
+    begin, times = time.perf_counter(), []
+    game = load(spec)  # compiles the rules of a game from a file
+    for use in [*USES, *(CARD_USES if has_card() else ())]:
+        prepare(game, use)
+        times.append((game.name, use, time.perf_counter() - begin))
+        begin = time.perf_counter()
+    return times

@@ -187,6 +187,7 @@ print(load(sys.argv[1]).start().observe().sum())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_that_compile_at_once_do_not_mix_their_kernels(tmp_path):
     environment = dict(os.environ) | {"ROOKERY_CACHE": str(tmp_path)}
     specs = {"domineering": 2.0, "pylos": 2.0, "gomoku": 0.0}

@@ -163,6 +163,17 @@ def test_a_pickle_that_would_run_code_is_refused_and_runs_none(protocol, tmp_pat
     assert not marker.exists()
 
 
+def test_an_archive_whose_parts_are_packed_is_refused_before_they_are_unpacked(tmp_path, monkeypatch):
+    whole = good(tmp_path / "whole.pth")
+    with zipfile.ZipFile(whole) as plain, zipfile.ZipFile(tmp_path / "packed.pth", "w", zipfile.ZIP_DEFLATED) as packed:
+        for part in plain.infolist():
+            packed.writestr(part.filename, plain.read(part.filename))
+    load_network(whole)
+    monkeypatch.setattr(torch, "load", None)
+    with pytest.raises(BadInput, match=r"packed\.pth.*parts are packed"):
+        load_network(tmp_path / "packed.pth")
+
+
 @pytest.mark.faults
 @pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
 def test_a_truncated_file_is_refused(suffix, tmp_path):
@@ -195,7 +206,11 @@ def zipped() -> bytes:
 
 
 @pytest.mark.parametrize("suffix", [".pth", ".safetensors"])
-@pytest.mark.parametrize("content", [b"hello", b"\x89PNG\r\n\x1a\n" + bytes(100), zipped(), b"{}" * 50, bytes(64)])
+@pytest.mark.parametrize(
+    "content",
+    [b"hello", b"\x89PNG\r\n\x1a\n" + bytes(100), zipped(), b"{}" * 50, bytes(64)],
+    ids=["text", "picture", "archive", "json", "zeros"],  # an archive's bytes hold the time: no name for a test
+)
 def test_a_foreign_file_is_refused(content, suffix, tmp_path):
     (tmp_path / f"foreign{suffix}").write_bytes(content)
     with pytest.raises(BadInput, match="foreign"):

@@ -33,13 +33,15 @@ from numba.core.caching import IndexDataCacheFile
 
 PACKAGE = Path(__file__).resolve().parent.parent
 KERNEL_ROOMS = ("games", "search")
+PLAIN_FOLDERS = ("pictures",)  # of these rooms, which hold nothing that is compiled
 KERNEL_FILES = ("learn/book.py",)  # those of other rooms whose functions are compiled into kernels of other files
 
 
 def kernel_sources() -> list[Path]:
     """List the files whose edit makes every compiled kernel stale."""
     rooms = (path for room in KERNEL_ROOMS for path in (PACKAGE / room).rglob("*.py"))
-    return sorted([*rooms, *(PACKAGE / file for file in KERNEL_FILES)])
+    compiled = (path for path in rooms if path.parent.name not in PLAIN_FOLDERS)
+    return sorted([*compiled, *(PACKAGE / file for file in KERNEL_FILES)])
 
 
 def fingerprint() -> str:

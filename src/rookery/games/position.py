@@ -149,6 +149,12 @@ class Position:
     def __repr__(self) -> str:
         return f"<{self.game.spec} {self.text()}>"
 
+    def _repr_svg_(self) -> str:
+        """Show the position in a notebook, a hand that is hidden from its mover as hidden."""
+        from rookery.games.pictures import svg_of
+
+        return svg_of(self)
+
 
 def restored(spec: str, data: bytes) -> Position:
     """Make a position again in another process."""

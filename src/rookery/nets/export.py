@@ -19,7 +19,7 @@ from rookery.nets.configs import TowerConfig
 from rookery.nets.files import SUFFIXES, About, save_network
 from rookery.nets.network import Network
 from rookery.nets.residual import Block, Perceptron, Residual
-from rookery.nets.tower import Tower, TowerBlock
+from rookery.nets.tower import Squeeze, Tower, TowerBlock
 from rookery.nets.transformer import Attention, Layer, PolicyHead, Transformer
 from rookery.writing import write_whole
 
@@ -186,16 +186,39 @@ def write_tower(graph: Graph, network: Tower) -> tuple[str, str]:
     x = graph.relu(graph.norm(graph.convolution(x, network.input_conv), network.input_bn))
     for block in network.blocks:
         assert isinstance(block, TowerBlock)
-        inner = graph.relu(graph.norm(graph.convolution(x, block.conv1), block.bn1))
-        outer = graph.norm(graph.convolution(inner, block.conv2), block.bn2)
+        inner = graph.norm(graph.convolution(x, block.conv1), block.bn1)
+        if block.pool_fc is not None:
+            pooled = write_over_board(graph, graph.relu(graph.part(inner, 1, 0, block.pooling)))
+            inner = graph.node("Add", inner, for_cells(graph, graph.linear(pooled, block.pool_fc)))
+        outer = graph.norm(graph.convolution(graph.relu(inner), block.conv2), block.bn2)
+        if block.squeeze is not None:
+            outer = write_squeeze(graph, outer, block.squeeze)
         x = graph.relu(graph.node("Add", x, outer))
     cells = graph.relu(graph.norm(graph.convolution(x, network.policy_conv1), network.policy_bn))
     logits = write_cell_logits(graph, graph.convolution(cells, network.policy_conv2), config)
-    pools = [graph.node("Flatten", graph.node(kind, x)) for kind in ("GlobalAveragePool", "GlobalMaxPool")]
-    pooled = graph.node("Concat", *pools, axis=1)
+    pooled = write_over_board(graph, x)
     if network.extra_fc is not None:
         logits = graph.node("Concat", logits, graph.linear(pooled, network.extra_fc), axis=1)
     return logits, graph.linear(graph.relu(graph.linear(pooled, network.value_fc1)), network.value_fc2)
+
+
+def write_over_board(graph: Graph, x: str) -> str:
+    """Write the mean and the greatest number of each plane."""
+    pools = [graph.node("Flatten", graph.node(kind, x)) for kind in ("GlobalAveragePool", "GlobalMaxPool")]
+    return graph.node("Concat", *pools, axis=1)
+
+
+def for_cells(graph: Graph, x: str) -> str:
+    """Let a number of each plane, [N, planes], stand for all its cells."""
+    return graph.node("Unsqueeze", x, graph.numbers([2, 3]))
+
+
+def write_squeeze(graph: Graph, x: str, squeeze: Squeeze) -> str:
+    """Write squeeze-excitation."""
+    means = graph.node("Flatten", graph.node("GlobalAveragePool", x))
+    units = graph.relu(graph.linear(means, squeeze.read))
+    scale = for_cells(graph, graph.node("Sigmoid", graph.linear(units, squeeze.scale)))
+    return graph.node("Add", graph.node("Mul", x, scale), for_cells(graph, graph.linear(units, squeeze.shift)))
 
 
 def write_cell_logits(graph: Graph, planes: str, config: TowerConfig) -> str:

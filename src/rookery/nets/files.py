@@ -17,6 +17,7 @@ import io
 import json
 import re
 import warnings
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +60,12 @@ class Loaded:
     network: Network
     config: NetworkConfig
     about: About
+
+    def _repr_html_(self) -> str:
+        """Show the network's layers in a notebook, and what it was taught."""
+        from rookery.nets.shown import layers_html
+
+        return layers_html(self.network, f"{self.about.game or 'network'}, step {self.about.step}")
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -153,12 +160,23 @@ def read_pth(place: Path) -> dict[str, Any]:
     try:
         with file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about old formats; what cannot be read raises
+            refuse_packed(place)
             content = torch.load(file, map_location="cpu", weights_only=True)
+    except BadInput:
+        raise
     except Exception as error:  # whatever a broken file makes the reader stumble over
         raise BadInput(f"this is no file of weights, or a broken or unsafe one ({reason_of(error)})") from None
     if not isinstance(content, dict):
         raise BadInput(f"a file of weights holds a dictionary, not a {type(content).__name__}")
     return content
+
+
+def refuse_packed(place: Path) -> None:
+    """Refuse an archive whose parts are packed, as PyTorch never does: a thousandth of it may fill all memory."""
+    if zipfile.is_zipfile(place):
+        with zipfile.ZipFile(place) as archive:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
+                raise BadInput("its parts are packed; a file of weights holds them as they are")
 
 
 def reason_of(error: Exception) -> str:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from torch import Tensor, nn
 
 from rookery.nets.configs import NetworkConfig
 
 Answers = tuple[Tensor, Tensor]
 """policy logits [N, A] and values [N]"""
+
+
+class Taught(NamedTuple):
+    """What a network says of N positions while it learns."""
+
+    logits: Tensor
+    """[N, A]"""
+    values: Tensor
+    """[N]"""
+    chances: Tensor | None
+    """[N, 3] logits of the chances to win, draw and lose, of a network whose value follows from these"""
 
 
 class Network(nn.Module):
@@ -23,7 +36,18 @@ class Network(nn.Module):
         """
         raise NotImplementedError
 
+    def taught(self, observations: Tensor) -> Taught:
+        """Judge N positions as losses want them."""
+        logits, values = self(observations)
+        return Taught(logits, values, None)
+
     @property
     def weights(self) -> int:
         """Number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters())
+
+    def _repr_html_(self) -> str:
+        """Show the layers in a notebook."""
+        from rookery.nets.shown import layers_html
+
+        return layers_html(self, f"{type(self).__name__} of {self.config.kind}")

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.xdist_group("domineering")
 LATE = "wbwb/bwbw/wbwb/bwbw wbw/bwb/wbw wb/w. . b - 28"
 
 
+@pytest.mark.slow
 def test_a_board_is_solved_for_both_starters():
     done = run_rookery("solve", "domineering", "--rows", "4", "--cols", "5", "--table-mb", "1")
     assert done.returncode == 0, done.stderr
@@ -41,6 +42,7 @@ def test_a_position_of_domineering_gets_its_winner_and_a_winning_move():
     assert "Horizontal is to move and loses" in run_rookery("solve", "domineering", "--position", "#./#. h").stdout
 
 
+@pytest.mark.slow
 def test_a_position_of_pylos_gets_the_value_of_every_move():
     facts = json.loads(run_rookery("solve", "pylos", "--position", LATE, "--json").stdout)
     assert facts["value"] in (-1, 0, 1)
@@ -104,6 +106,7 @@ HAND_42 = (
 """published hand 22 after 16 plays, West to lead"""
 
 
+@pytest.mark.slow
 def test_a_position_of_texas_42_gets_the_value_of_every_tile():
     facts = json.loads(run_rookery("solve", "texas42", HAND_42, "--json").stdout)
     assert (facts["to_move"], facts["value"], facts["points"]) == (1, -4, [1, 13])
