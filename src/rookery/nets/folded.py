@@ -33,6 +33,8 @@ from rookery.nets.transformer import Layer, Transformer, embedded, move_logits, 
 
 Weights = dict[str, Tensor]
 WIDENED = 16
+STEADY_ROWS = 4
+"""a product with fewer rows is summed in another order: with one on Intel's processors, with up to three on AMD's"""
 
 
 def precise(tensor: Tensor) -> Tensor:
@@ -60,12 +62,14 @@ def plain(layer: nn.Linear, norm: nn.Module | None = None) -> tuple[Tensor, Tens
 
 
 def widened(layer: nn.Linear) -> tuple[Tensor, Tensor]:
-    """Return weights and bias of a layer with one output, and 15 more that are 0.
+    """Return weights and bias of a layer; one with few outputs gets more, up to 16, that are 0.
 
-    A product with a single column is summed in another order for every number of rows; with 16 it is not.
+    Products with few columns are summed in another order for another number of rows, on some processors for another
+    place among them; with 16 columns they are not.
     """
     weight, bias = plain(layer)
-    return functional.pad(weight, (0, WIDENED - 1)), functional.pad(bias, (0, WIDENED - 1))
+    more = max(0, WIDENED - len(bias))
+    return functional.pad(weight, (0, more)), functional.pad(bias, (0, more))
 
 
 def relu_linear(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -121,6 +125,10 @@ class Folded:
         """Apply a linear layer."""
         return torch.addmm(self.weights[f"{name}.bias"], x, self.weights[f"{name}.weight"])
 
+    def policy(self, x: Tensor) -> Tensor:
+        """Apply the last layer of the policy."""
+        return self.linear("policy", x)[:, : self.config.actions].contiguous()
+
     def value(self, x: Tensor) -> Tensor:
         """Apply the last layer of the value."""
         return self.linear("value", x)[:, 0].float().tanh()
@@ -137,27 +145,27 @@ def named(**layers: tuple[Tensor, Tensor]) -> Weights:
 class FoldedPerceptron(Folded):
     """A perceptron: there is nothing to fold."""
 
-    steady_rows = 2  # a single row is multiplied in another order
+    steady_rows = STEADY_ROWS
 
     def fold(self, network: Network) -> Weights:
         """Return the weights for judging."""
         assert isinstance(network, Perceptron)
         hidden = {f"hidden{n}": plain(layer) for n, layer in enumerate(network.layers())}
         self.depth = len(hidden)
-        return named(**hidden, policy=plain(network.policy_head), value=widened(network.value_head))
+        return named(**hidden, policy=widened(network.policy_head), value=widened(network.value_head))
 
     def answers(self, observations: Tensor) -> Answers:
         """Judge N positions; the logits come in the numbers that are computed with."""
         x = observations.to(self.dtype)
         for n in range(self.depth):
             x = self.relu(f"hidden{n}", x)
-        return self.linear("policy", x), self.value(x)
+        return self.policy(x), self.value(x)
 
 
 class FoldedResidual(Folded):
     """A residual perceptron: one clamp and two products a block, the first layers of both heads in one product."""
 
-    steady_rows = 2
+    steady_rows = STEADY_ROWS
     config: ResidualConfig
 
     def fold(self, network: Network) -> Weights:
@@ -172,7 +180,7 @@ class FoldedResidual(Folded):
         policy, value = plain(network.policy_fc1, network.policy_bn), plain(network.value_fc1, network.value_bn)
         weight, bias = torch.cat((policy[0], value[0]), 1), torch.cat((policy[1], value[1]))
         heads = {"heads": (weight, bias + left_out @ weight)}
-        return weights | named(**heads, policy=plain(network.policy_fc2), value=widened(network.value_fc2))
+        return weights | named(**heads, policy=widened(network.policy_fc2), value=widened(network.value_fc2))
 
     def fold_block(self, block: Block, left_out: Tensor) -> Weights:
         """Fold one block.
@@ -199,7 +207,7 @@ class FoldedResidual(Folded):
             x.addmm_(inner, self.weights[f"{n}.second"])
         heads = self.relu("heads", x)
         policy, value = heads[:, : self.config.policy_hidden], heads[:, self.config.policy_hidden :]
-        return self.linear("policy", policy), self.value(value)
+        return self.policy(policy), self.value(value)
 
 
 class FoldedTower(Folded):
@@ -325,7 +333,7 @@ class FoldedTransformer(Folded):
 class FoldedAttentionBody(Folded):
     """A network of Lc0's kind: its own modules, on a copy of its weights that `update` writes into."""
 
-    steady_rows = 2
+    steady_rows = STEADY_ROWS
     most_rows: ClassVar[dict[str, int]] = {"cpu": 64, "cuda": 4096, "mps": 512}
 
     def __init__(self, network: Network, device: torch.device | str, dtype: torch.dtype):
