@@ -55,6 +55,7 @@ class Guest:
         self.socket = socketio.AsyncClient(reconnection=False)
         self.socket.on("run_javascript", self.hear)
         self.socket.on("open", self.turn_to)
+        self.socket.on("update", self.take_in)
         asked = f"client_id={self.client}&next_message_id=0&implicit_handshake=true"
         cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
         await self.socket.connect(
@@ -81,7 +82,12 @@ class Guest:
         self.next_page = data["path"]
         self.changed.set()
 
-    async def until(self, condition: Callable[[], bool], patience: float = PATIENCE) -> None:
+    def take_in(self, data: dict[str, Any]) -> None:
+        """Note elements that are new or changed; those that are gone come as null."""
+        self.elements.update((id, one) for id, one in data.items() if isinstance(one, dict))
+        self.changed.set()
+
+    async def until(self, condition: Callable[[], Any], patience: float = PATIENCE) -> None:
         """Wait until what the board shows is as wanted."""
         end = time.monotonic() + patience
         while not condition():
@@ -103,6 +109,11 @@ class Guest:
         self.moves += 1
 
     async def press(self, words: str) -> None:
-        """Press the button with these words on it."""
-        button = next(id for id, one in self.elements.items() if one.get("events") and one.get("text") == words)
-        await self.send(button, ["{}"])
+        """Press the button with these words on it, as soon as it is there."""
+        await self.until(lambda: self.button(words))
+        await self.send(self.button(words), ["{}"])
+
+    def button(self, words: str) -> str:
+        """Return the id of a button; nothing if there is none."""
+        found = (id for id, one in self.elements.items() if one.get("events") and one.get("text") == words)
+        return next(found, "")

@@ -64,6 +64,7 @@ def get_ready(server: Server) -> None:
 async def one_game(guest: Guest, name: str, draw: random.Random, patience: float = 30) -> None:
     """Begin a game as the dialog does, play some moves of it, and go."""
     await guest.enter(f"/play/{name}")
+    await guest.press("New game")
     await guest.press("Start")
     await guest.until(lambda: guest.next_page)
     await guest.leave()
