@@ -24,6 +24,8 @@ from rookery.errors import BadInput
 
 LOCAL = "local"
 MODE, USAGE = "RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED"
+FIRST_WITH_TOKENS = (2, 52)
+"""version of Ray; those before it ask nobody for a token, whatever they are told"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,8 @@ def imported_ray() -> Any:
         import ray
     except ImportError:
         raise BadInput("work on several machines needs Ray: pip install 'rookery[cluster]'") from None
+    if tuple(int(part) for part in ray.__version__.split(".")[:2]) < FIRST_WITH_TOKENS:
+        raise BadInput(f"Ray {ray.__version__} knows no tokens: pip install --upgrade 'rookery[cluster]'")
     return ray
 
 
