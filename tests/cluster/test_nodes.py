@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
+import socket
+import subprocess
 import sys
+import tempfile
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 
+from cluster.conftest import ROOM, on_nodes
 from rookery.cluster.nodes import Cluster, imported_ray
 from rookery.errors import BadInput
 from support import ROOT
@@ -39,6 +46,50 @@ def test_there_is_a_worker_for_each_card_or_else_for_each_processor():
     assert Cluster("", processors=8, cards=2).room(on_cards=True) == 2
     assert Cluster("", processors=8, cards=2).room(on_cards=False) == 8
     assert Cluster("", processors=8, cards=0).room(on_cards=True) == 8
+
+
+@contextmanager
+def open_cluster():
+    """Start a node of a cluster that asks for no token; yield its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    folder = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # names of sockets must be short
+    command = [
+        "ray.scripts.scripts",
+        "start",
+        "--head",
+        "--block",
+        "--port",
+        address.partition(":")[2],
+        "--num-cpus",
+        "1",
+    ]
+    more = ["--include-dashboard", "false", "--disable-usage-stats", "--temp-dir", folder, "--object-store-memory"]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    node = subprocess.Popen(
+        [sys.executable, "-m", *command, *more, str(ROOM)], env=own | {"RAY_AUTH_MODE": "disabled"},
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert any("block forever" in line for line in node.stdout), "it did not start"
+        yield address
+    finally:
+        node.terminate()
+        node.communicate(timeout=60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@on_nodes
+def test_a_cluster_that_asks_nobody_for_a_token_is_left_at_once():
+    with open_cluster() as address:
+        program = f"from rookery.cluster.nodes import joined\nwith joined({address!r}): print('in')"
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=os.environ | {"RAY_AUTH_TOKEN": "7" * 64}, timeout=300,
+            capture_output=True, text=True,
+        )  # fmt: skip
+    assert "in" not in done.stdout.split()
+    assert f"the cluster at {address} asks nobody for a token" in done.stderr
 
 
 @pytest.mark.slow
