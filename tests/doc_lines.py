@@ -15,6 +15,8 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
 INDENTED = re.compile(r"(?:^(?: {4}|\t).*\n?)+", re.M)
 INLINE = re.compile(r"`(rookery [^`\n]+)`")
 PROGRAMS = ("rookery", "make", "pip", "python", "python3", "git")
+BEFORE = re.compile(r"^(?:\w+=\S*\s+|nohup\s+|nice(?: -n \d+)?\s+)+")  # what may stand before the name of a program
+REDIRECTED = re.compile(r"\d?[<>|&]")  # how a word begins with which the shell sends output elsewhere
 OUTPUT = re.compile(r"^rookery: ")  # what the program says, not what is typed
 
 
@@ -60,7 +62,7 @@ def commands() -> tuple[Typed, ...]:
         for language, first, text in blocks(page):
             if language in ("", "sh", "bash", "console"):
                 for offset, line in enumerate(text.splitlines()):
-                    line = line.removeprefix("$ ")
+                    line = BEFORE.sub("", line.removeprefix("$ "))
                     parts = line.split(" && ")
                     found += [Typed(name_of(page), first + offset, part) for part in parts if is_command(part)]
     return tuple(found)
@@ -93,8 +95,9 @@ def snippets() -> tuple[Typed, ...]:
 
 
 def words_of(command: str) -> list[str]:
-    """Split a command as a shell does, without its comment."""
+    """Split a command as a shell does, without its comment and where its output goes."""
     words = shlex.split(command, comments=True)
+    words = words[: next((place for place, word in enumerate(words) if REDIRECTED.match(word)), None)]
     return [words[0].rsplit("/", 1)[-1], *words[1:]]
 
 

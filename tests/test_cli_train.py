@@ -30,6 +30,9 @@ REFUSED = {
     "unknown game": (["--set", "game=ludo"], "game:"),
     "a device that is not there": (["--set", "device=mps"], "device 'mps' is not there; auto takes the best one"),
     "a package that is not there": (["--set", "tracking.wandb=true"], "tracking.wandb needs a package that is not"),
+    "workers of nobody": (["--workers", "2"], "--workers 2: without --ray there are none"),
+    "no cluster": (["--ray", "local"], "work on several machines needs Ray: pip install 'rookery[cluster]'"),
+    "uneven shares": (["--devices", "3"], "--devices 3: a batch of 16 (training.batch) cannot be shared out evenly"),
 }
 
 
@@ -45,7 +48,9 @@ def run_here(monkeypatch, *arguments):
 def test_settings_that_cannot_be_run_are_refused_before_anything_is_made(tmp_path, case, monkeypatch, capsys):
     arguments, complaint = REFUSED[case]
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
-    monkeypatch.setitem(sys.modules, "wandb", None)
+    for name in ("wandb", "ray"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
     config = [] if arguments[0].endswith(".yaml") else [str(tiny_file(tmp_path))]
     assert run_here(monkeypatch, "train", *config, *arguments, "--folder", str(tmp_path / "run")) == 2
     assert complaint in capsys.readouterr().err
@@ -72,6 +77,15 @@ def test_a_run_is_trained_resumed_and_said_to_be_complete(tmp_path, monkeypatch,
     assert run_here(monkeypatch, "train", str(config), "--folder", str(folder)) == 2
     assert f"{folder} is not empty; `rookery resume` goes on with a run" in capsys.readouterr().err
     assert weights(folder, 12)
+
+
+@pytest.mark.slow
+def test_processes_that_learn_together_train_a_run_to_its_end(tmp_path):
+    train = ["train", str(tiny_file(tmp_path)), "--set", "selfplay.games=12", "--folder", str(tmp_path / "run")]
+    done = run_rookery(*train, "--devices", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == str(tmp_path / "run" / "checkpoint_00012.pth")
+    assert all(torch.isfinite(each).all() for each in weights(tmp_path / "run", 12).values())
 
 
 def test_on_a_card_a_run_that_goes_on_says_that_bits_may_differ(tmp_path, monkeypatch, capsys):

@@ -36,6 +36,12 @@ def sources() -> list[Path]:
     return [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
 
 
+def test_the_page_for_contributors_names_the_rooms_in_their_order():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    listed = page.partition("never from below: ")[2].partition(". ")[0]
+    assert re.findall(r"`(\w+)`", listed) == [room for room in ROOMS if room != "__main__"]
+
+
 def test_every_file_is_in_a_known_room():
     assert {room_of(path) for path in sources()} <= set(ROOMS)
 

@@ -98,6 +98,15 @@ def test_every_package_that_is_needed_is_listed_and_none_at_run_time_is_under_th
         assert f"| {name} |" in page, f"{name}: run .ci/licences"
 
 
+def test_every_package_that_is_asked_for_is_listed_or_told_to_be_missing():
+    page = (ROOT / "docs" / "licences.md").read_text()
+    missing = re.findall(r"[\w-]+", " ".join(re.findall(r"^Not installed there, .*: (.*)\.$", page, re.M)))
+    for title, requirements in LICENCES.requirements_of(PROJECT).items():
+        for text in requirements:
+            name = LICENCES.plain(re.match(r"[\w.-]+", text)[0])
+            assert f"| {name} |" in page or name in missing, f"{title}, {name}: run .ci/licences"
+
+
 def test_nothing_in_src_imports_python_chess():
     imports = re.compile(r"^\s*(?:import|from)\s+chess\b|import_module\(.chess\b", re.M)
     assert imports.search("    import chess\n")

@@ -7,16 +7,19 @@ from dataclasses import replace
 import pytest
 
 from rookery.benchmarks.scale import (
+    V5,
     Cluster,
     Measured,
     Recipe,
     Simulation,
     bounds,
     measure_rows,
+    planned,
     shared_out,
     step_seconds,
 )
 from rookery.errors import BadInput
+from support import ROOT
 
 ONE = Measured(
     positions=1000.0,
@@ -101,3 +104,32 @@ def test_packed_positions_are_smaller_than_kept_ones_and_all_come_back():
 def test_a_cluster_needs_cards_that_learn_and_cards_that_play():
     with pytest.raises(BadInput, match="between 1 and 7 of 8 cards, not 8"):
         cluster(8, learners=8)
+
+
+ROWS = {
+    "machines": ("machines",),
+    "cards that play, that learn": ("cards that play", "cards that learn"),
+    "full first": ("full first",),
+    "positions a second, at most": ("positions a second, at most",),
+    "positions a second, simulated": ("positions a second, simulated",),
+    "gradient steps a second": ("gradient steps a second",),
+    "positions in a step": ("positions in a step",),
+    "MB/s into a learning machine": ("MB/s into a learning machine",),
+    "MB/s of weights out of a machine": ("MB/s of weights out of a machine",),
+    "GB of replay for a minute of play": ("GB of replay for a minute",),
+    "learners idle": ("learners idle",),
+    "age of weights in steps, mean and 95 %": ("age of weights in steps, mean", "age of weights in steps, 95 %"),
+}
+"""rows of the table in docs/past-one-machine.md, and the lines of the command that they show"""
+
+
+def test_the_page_shows_what_the_command_computes():
+    plans = [planned(V5, cards, Recipe(), 12.5e9, 60.0, 0).lines() for cards in (2, 8, 64, 256)]
+    page = (ROOT / "docs" / "past-one-machine.md").read_text().partition("| | 2 cards |")[2]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")
+    ]
+    shown = {row[0]: row[1:] for row in rows}
+    assert shown == {
+        title: [", ".join(plan[name] for name in names) for plan in plans] for title, names in ROWS.items()
+    }

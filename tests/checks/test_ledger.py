@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from checks.verdicts import complains, in_order
+from checks.verdicts import complains, in_order, silent
 from rookery.arena.ledger import Ledger
 from rookery.arena.records import GameRecord
 from rookery.checks import Sample, Verdict, ledger
@@ -52,6 +54,13 @@ def test_games_lost_by_failing_are_found():
 def test_games_that_are_not_in_pairs_are_found():
     alone = [game(number, random_actions(number), swapped=False) for number in range(40)]
     complains(ledger.check_records(BOARD, alone), "pairs", Verdict.WARNING)
+
+
+def test_games_that_people_kept_are_no_matches():
+    kept = [replace(game(0, random_actions(2 * number)), match=f"kept {number}") for number in range(40)]
+    silent(ledger.check_records(BOARD, kept), "pairs")
+    both = [*kept, *(game(number, random_actions(number)) for number in range(4))]
+    in_order(ledger.check_records(BOARD, both), "pairs")
 
 
 def test_an_empty_ledger_is_told(tmp_path):

@@ -22,14 +22,17 @@ from rookery.learn.sections import LessonSettings
 from rookery.learn.spread import in_turn
 from rookery.nets.configs import TowerConfig
 from rookery.nets.residual import build
+from rookery.studies.domineering_bootstrap import BootstrapSettings, bootstrap_recipe
 from rookery.studies.domineering_games import Recipe, alphabeta_recipe, make_games
+from rookery.studies.domineering_rave import RaveSettings, rave_recipe
 from rookery.studies.texas42_decisions import DecisionSettings, Elsewhere, Packed, labeller_of, make_decisions
 from rookery.studies.texas42_positions import PositionSettings, make_positions
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
     """Return what a folder holds; npz files of NumPy have no dates in them."""
-    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in (".npz", ".json")}
+    kinds = (".npz", ".json", ".safetensors")
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.suffix in kinds}
 
 
 def backwards(maker: Any, tasks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
@@ -58,6 +61,16 @@ def domineering(folder: Path, spread: Any) -> None:
     make_games(folder, 40, alphabeta_recipe(seed=2), spread=None if spread is in_turn else spread)
 
 
+def with_network(folder: Path, spread: Any) -> None:
+    """Make phase 3 of Domineering; what it needs of the phases before is made here."""
+    make_games(folder, 24, alphabeta_recipe(seed=5))
+    first = BootstrapSettings(width=4, blocks=0, round=3, openings=2, passes=1, batch=128)
+    make_games(folder, 6, bootstrap_recipe(folder, 0, first, torch.device("cpu")))
+    then = RaveSettings(simulations=6, passes=1, batch=128, at_once=3)
+    recipe = rave_recipe(folder, 0, then, torch.device("cpu"), 1)
+    make_games(folder, 12, recipe, spread=None if spread is in_turn else spread)
+
+
 def positions(folder: Path, spread: Any) -> None:
     make_positions(folder, 20, PositionSettings(source="random", per_deal=2, per_shard=4), spread=spread)
 
@@ -74,11 +87,13 @@ def lessons(folder: Path, spread: Any) -> None:
     gather_lessons(folder, game, settings, 5, spread=None if spread is in_turn else spread)
 
 
+MAKERS = [domineering, with_network, positions, decisions, lessons]
+
 # ---- tests ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [domineering, positions, decisions, lessons])
+@pytest.mark.parametrize("make", MAKERS)
 def test_data_do_not_depend_on_the_order_in_which_their_parts_are_made(make, tmp_path, monkeypatch):
     monkeypatch.setattr("rookery.studies.domineering_games.PART", 10)
     make(tmp_path / "first", in_turn)
@@ -89,7 +104,7 @@ def test_data_do_not_depend_on_the_order_in_which_their_parts_are_made(make, tmp
 
 
 @on_nodes
-@pytest.mark.parametrize("make", [domineering, positions, decisions, lessons])
+@pytest.mark.parametrize("make", MAKERS)
 def test_data_made_on_a_cluster_are_those_made_in_process(make, nodes, tmp_path, monkeypatch):
     monkeypatch.setattr("rookery.studies.domineering_games.PART", 10)
     make(tmp_path / "first", in_turn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from cluster.conftest import ROOM, a_worker, kill_node, on_nodes
 from nets.samples import on_one_thread
 from rookery import load
+from rookery.arena.ledger import Ledger
 from rookery.arena.matches import Match, MatchSettings, play_match
 from rookery.arena.players import make_player
 from rookery.arena.sprt import Sprt
@@ -22,7 +24,7 @@ from rookery.errors import BadInput
 from rookery.nets.configs import PerceptronConfig
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
-from support import CONNECT_FOUR
+from support import CONNECT_FOUR, run_rookery
 
 SETTINGS = MatchSettings(games=24, seed=5, opening="random:2", threads=1, at_once=4)
 
@@ -136,6 +138,23 @@ def test_a_match_is_complete_and_the_same_though_a_worker_and_a_node_are_killed(
         spread = match_of(*texts, settings, finished, hire=hire(cluster, *texts, workers=4))
     assert killed == ["node", "worker"]
     assert games_of(spread) == games_of(alone)
+
+
+@on_nodes
+def test_the_command_plays_on_a_cluster_what_it_plays_here(nodes, tmp_path):
+    def played(*more: str) -> dict[str, Any]:
+        ledger = tmp_path / f"{len(more)}.db"
+        match = ["match", "greedy", "random", "--game", "domineering:rows=4,cols=4", "--games", "24", "--seed", "3"]
+        done = run_rookery(*match, "--ledger", str(ledger), "--json", *more)
+        assert done.returncode == 0, done.stderr
+        with Ledger(ledger) as opened:
+            stored = sorted((game.number, game.actions) for game in opened.games())
+        found = json.loads(done.stdout)
+        return {"stored": stored} | {name: found[name] for name in ("games", "wins", "draws", "losses")}
+
+    alone = played()
+    assert len(alone["stored"]) == 24
+    assert played("--ray", nodes.address, "--workers", "2") == alone
 
 
 @on_nodes

@@ -15,6 +15,7 @@ from fuzz.mutate import mutated
 from fuzz.run import died, fuzzed
 from fuzz.target import FINDS, Target, TookTooLong, attempt, kept_finds
 from fuzz.targets import TARGETS
+from support import ROOT
 
 NAMES = [target.name for target in TARGETS]
 BY_NAME = {target.name: target for target in TARGETS}
@@ -41,6 +42,11 @@ def test_what_once_broke_a_reader_is_read_or_refused(name):
 def test_every_kept_find_belongs_to_a_target():
     assert {path.name for path in FINDS.iterdir()} <= set(NAMES)
     assert len(set(NAMES)) == len(NAMES)
+
+
+def test_the_page_tells_of_every_target():
+    page = (ROOT / "docs" / "fuzzing.md").read_text()
+    assert not [name for name in NAMES if f"| `{name}` |" not in page]
 
 
 def test_a_reader_that_hangs_is_interrupted():

@@ -14,13 +14,14 @@ from unittest.mock import patch
 from urllib.parse import parse_qs
 
 from fuzz.boards import WORDS, folder, game_of
+from fuzz.files import domineering_seeds
 from fuzz.target import Target, accepts, reader, same
-from fuzz.texts import JSON_WORDS, export_seeds, listed
+from fuzz.texts import JSON_WORDS, export_seeds, listed, texas42_lines
 from rookery.errors import BadInput
 from rookery.games import library
 from rookery.web.games import OFFERS
 from rookery.web.guard import Guard
-from rookery.web.loading import games_in
+from rookery.web.loading import games_of
 from rookery.web.replay_list import address_of, wanted_of
 from rookery.web.replays import Loaded, ledger_record, name_of, own_entries, own_game, page_of
 from rookery.web.session import GameSession, Plan, session_of
@@ -33,22 +34,27 @@ MOST_LINES = 12
 # ---- texts and files of visitors -----------------------------------------------------------------
 
 
-def of_a_stranger(read: Callable[[str], None]) -> Callable[[bytes], bool]:
-    """Make a target's function of one whose texts come from strangers: none may name a file with a program in it."""
+def no_file_run(read: Callable[[bytes], bool]) -> Callable[[bytes], bool]:
+    """Make a target's function of one whose inputs come from strangers: none may name a file with a program in it."""
 
     def run_a_file(path: object) -> Any:
         raise AssertionError(f"{path} would have been run")
 
-    def guarded(text: str) -> None:
+    def guarded(data: bytes) -> bool:
         with patch.object(library, "from_path", run_a_file):
-            read(text)
+            return read(data)
 
-    return reader(guarded)
+    return guarded
 
 
-def load_upload(text: str) -> None:
+def of_a_stranger(read: Callable[[str], None]) -> Callable[[bytes], bool]:
+    """Make a target's function of one whose texts come from strangers."""
+    return no_file_run(reader(read))
+
+
+def load_upload(data: bytes) -> None:
     """Load a file as the page of replays does; every game can be shared and read again."""
-    found = games_in(text)
+    found = games_of(data)
     allowed = {spec for offer in OFFERS.values() for spec in offer.variants.values()}
     for one in found[:3]:
         session = one.session
@@ -69,8 +75,9 @@ def upload_seeds() -> list[bytes]:
     fen = '[Event "?"]\n[SetUp "1"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n1. e4 Kd7 *\n'
     gomoku = {"black": "a", "white": "b", "result": "Black wins", "moves": ["E5", "D5", "E6"], "date": "2030-01-02"}
     shared = "game: domineering:rows=8,cols=8\nmoves: a1-a2 c3-d3\n"
-    texts = [pgn, fen, pgn + "\n" + fen, json.dumps(gomoku), json.dumps([gomoku]), shared]
-    return [*listed(*texts), *export_seeds()]
+    psq = "Piskvorky 15x15, 11:11, 0\r\n8,8,0\r\n9,8,0\r\n8,9,1203\r\nC:\\a\\x.zip\r\ny.zip\r\n-1\r\n0,Renju\r\n"
+    texts = [pgn, fen, pgn + "\n" + fen, json.dumps(gomoku), json.dumps([gomoku]), shared, psq]
+    return [*listed(*texts), *export_seeds(), *texas42_lines(), *saved_seeds(), *domineering_seeds()]
 
 
 def load_shared(text: str) -> None:
@@ -335,7 +342,7 @@ def event_seeds() -> list[bytes]:
 TARGETS = (
     Target(
         "web-upload",
-        of_a_stranger(load_upload),
+        no_file_run(lambda data: accepts(load_upload, data)),
         upload_seeds,
         (
             *WORDS["chess"],
@@ -351,8 +358,18 @@ TARGETS = (
             "(",
             ";",
             "$1",
+            "Piskvorky ",
+            "20x20",
+            "hands",
+            "PK\x03\x04",
         ),
-        ("rookery.web.loading", "rookery.web.sharing", "rookery.arena.exports"),
+        (
+            "rookery.web.loading",
+            "rookery.web.foreign",
+            "rookery.web.found",
+            "rookery.web.sharing",
+            "rookery.arena.exports",
+        ),
     ),
     Target(
         "web-shared",

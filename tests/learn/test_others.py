@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
+import sys
 
 import pytest
 import torch
@@ -64,7 +66,44 @@ def test_processes_that_join_later_take_up_the_weights_and_the_optimiser():
     assert farthest(alone.network.state_dict(), together.network.state_dict()) < 1e-6
 
 
+@pytest.mark.slow
+def test_who_leaves_in_the_middle_of_a_step_does_not_wait_for_the_others(monkeypatch):
+    trainer, _ = two_alike()
+    known = iter([trainer.replay.batch])  # asked once for what batches look like
+
+    def interrupted(*given):
+        return next(known, stop)(*given)
+
+    def stop(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trainer.replay, "batch", interrupted)
+    with pytest.raises(KeyboardInterrupt), accompanied(trainer, 2):
+        trainer.train(0, 2)
+    assert trainer.others is None
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.slow
+def test_a_process_that_has_ended_is_told_in_words():
+    trainer, _ = two_alike()
+
+    def left_alone() -> None:
+        trainer.others.running[0].kill()
+        trainer.train(0, STEPS)
+
+    with pytest.raises(BadInput, match="a process that learned along has ended"), accompanied(trainer, 2):
+        left_alone()
+
+
 def test_a_batch_that_cannot_be_shared_out_is_refused():
     trainer, _ = two_alike()
     with pytest.raises(BadInput, match="a batch of 16"), accompanied(trainer, 3):
+        pass
+
+
+def test_without_fabric_the_remedy_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightning_fabric", None)
+    trainer, _ = two_alike()
+    with pytest.raises(BadInput, match=r"pip install 'rookery\[cluster\]'"), accompanied(trainer, 2):
         pass

@@ -23,7 +23,7 @@ from rookery.nets.files import load_network
 from rookery.search import dag
 from rookery.search.analysis import Limits
 from rookery.search.domineering_boards import after_openings, random_openings
-from rookery.studies import domineering_bootstrap
+from rookery.studies import domineering_bootstrap, domineering_teaching
 from rookery.studies.domineering_bootstrap import Bootstrap, BootstrapSettings, bootstrap_recipe, takes_over
 from rookery.studies.domineering_duels import compare_players
 from rookery.studies.domineering_files import read_games
@@ -274,6 +274,26 @@ def test_games_of_phase_3_do_not_depend_on_threads_or_company(whole):
     one, other = (rave_recipe(whole, 0, replace(FEW, at_once=size), CPU, threads) for size, threads in ((4, 1), (4, 3)))
     assert (one.make(0, 4).moves == other.make(0, 4).moves).all()
     assert (one.make(2, 1).moves == other.make(0, 4).moves[2:3]).all()
+
+
+@pytest.mark.slow
+def test_the_network_with_which_others_play_is_taught_as_the_one_here(whole, tmp_path, monkeypatch):
+    folder, threads, taught = tmp_path / "data", torch.get_num_threads(), []
+    shutil.copytree(whole, folder)
+    (folder / "net_phase3.json").unlink()
+
+    def noted(*given):
+        taught.append(torch.get_num_threads())
+        return domineering_teaching.teach(*given)
+
+    monkeypatch.setattr("rookery.studies.domineering_rave.teach", noted)
+    torch.set_num_threads(2)
+    try:
+        rave_recipe(folder, 0, FEW, CPU, 1).elsewhere()
+    finally:
+        torch.set_num_threads(threads)
+    assert taught == [1]
+    assert (folder / "net_phase3.safetensors").read_bytes() == (whole / "net_phase3.safetensors").read_bytes()
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ class Cluster:
     cores: int = 16
     """cores of a machine for each of its cards"""
     latency: float = 50e-6
-    """seconds until machines have told each other their gradients, beside the bytes"""
+    """seconds until several cards have agreed on gradients, beside the bytes between machines"""
 
     def __post_init__(self) -> None:
         if not 1 <= self.learners < self.cards:
@@ -273,7 +273,7 @@ class Plan:
             "positions in a step": f"{self.cluster.learners * self.recipe.batch:,}",
             "MB/s into a learning machine": f"{self.received / 1e6:.0f}",
             "MB/s of weights out of a machine": f"{self.published / 1e6:.0f}",
-            "GB of replay for a minute": f"{60 * outcome.positions * self.measured.kept / 1e9:.0f}",
+            "GB of replay for a minute": f"{60 * outcome.positions * self.measured.kept / 1e9:,.0f}",
             "learners idle": f"{100 * max(0.0, outcome.learners_idle):.0f} %",
             "players waiting": f"{100 * outcome.players_waiting:.0f} %",
             "age of weights in steps, mean": f"{outcome.age:.0f}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from rookery.arena.ledger import Ledger
@@ -45,7 +46,7 @@ def check_records(spec: str, records: list[GameRecord]) -> list[Finding]:
     count = len(records)
     wins = sum(record.first_score == 1 for record in records)
     losses = sum(record.first_score == 0 for record in records)
-    found = [failures(records), pairs(records)]
+    found = [failures(records), *pairs(records)]
     if count >= games.FEWEST_GAMES:
         found += [games.draws((count - wins - losses) / count, looked), *games.first_mover(wins, losses, looked)]
     try:
@@ -68,13 +69,17 @@ def failures(records: list[GameRecord]) -> Finding:
     return Finding("failures", if_above(share, FAILED, OFTEN_FAILED), share, told, "none", "reasons of results")
 
 
-def pairs(records: list[GameRecord]) -> Finding:
-    """Check that games were played in pairs with the seats swapped."""
+def pairs(records: list[GameRecord]) -> list[Finding]:
+    """Check that games were played in pairs with the seats swapped; one game, as people keep it, is no match."""
+    games_of = Counter(record.match for record in records)
     seats: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for record in records:
-        seats.setdefault((record.match, record.pair), []).append(record.players)
+        if games_of[record.match] > 1:
+            seats.setdefault((record.match, record.pair), []).append(record.players)
+    if not seats:
+        return []
     odd = sum(len(both) != 2 or both[0] != both[1][::-1] for both in seats.values())
     share = odd / len(seats)
     told = f"{odd} of {len(seats)} are not"
     verdict = unless(share <= 0.1, if_above(share, 0.1))
-    return Finding("pairs", verdict, share, told, "games in pairs with the seats swapped", f"{len(seats)} pairs")
+    return [Finding("pairs", verdict, share, told, "games in pairs with the seats swapped", f"{len(seats)} pairs")]

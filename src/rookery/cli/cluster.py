@@ -50,6 +50,15 @@ def refuse_workers(ray: str | None, workers: int | None) -> None:
         raise BadInput(f"--workers {workers}: without --ray there are none")
 
 
+def check_cluster(ray: str | None, workers: int | None) -> None:
+    """Refuse what cannot be, before anything is made: workers without a cluster, a cluster without Ray or tokens."""
+    refuse_workers(ray, workers)
+    if ray is not None:
+        from rookery.cluster.nodes import imported_ray
+
+        imported_ray()
+
+
 @contextmanager
 def hired(ray: str | None, workers: int | None, first: str, second: str) -> Iterator[Hire]:
     """Return who plays a match: threads of this process, or workers of a cluster."""

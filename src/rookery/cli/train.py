@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from rookery.cli.cluster import RayOption, WorkersOption, help_from
+from rookery.cli.cluster import RayOption, WorkersOption, check_cluster, help_from
 from rookery.cli.runs import RunArgument
 from rookery.cli.shared import app, failures_told
 from rookery.errors import BadInput
@@ -61,15 +61,18 @@ def train(
     """
     from rookery.learn.curriculum_settings import is_curriculum
     from rookery.learn.loop import new_run
+    from rookery.learn.others import check_shares
     from rookery.learn.runs import free_folder
     from rookery.learn.settings import read_settings
     from rookery.terminal import err
 
+    check_cluster(ray, workers)
     if is_curriculum(config):
         refuse_devices(devices)
         begin_curriculum(config, changes or [], folder, seeds, ray, workers)
         return
     settings = read_settings(config, changes or ())
+    check_shares(settings.training.batch, devices)
     if seeds is not None:
         from rookery.learn.sweeps import base_folder, with_seeds
 

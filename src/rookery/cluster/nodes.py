@@ -5,7 +5,8 @@
 
 Whoever can reach a cluster without a token can run programs on it, so tokens are always asked for: a cluster that is
 started here makes one in ~/.ray/auth_token if there is none, and one elsewhere is joined with the token found there, or
-in RAY_AUTH_TOKEN. Ray is imported here and in `crew` only, and tells nobody that it is used.
+in RAY_AUTH_TOKEN. One that also answers to a made-up token is left at once. Ray is imported here and in `crew` only,
+and tells nobody that it is used.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import secrets
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +27,10 @@ from typing import Any
 from rookery.errors import BadInput
 
 LOCAL = "local"
-MODE, USAGE = "RAY_AUTH_MODE", "RAY_USAGE_STATS_ENABLED"
+MODE, TOKEN, USAGE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED"
+STRANGER_WAITS = 60.0  # seconds
+FIRST_WITH_TOKENS = (2, 52)
+"""version of Ray; those before it ask nobody for a token, whatever they are told"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,8 @@ def imported_ray() -> Any:
         import ray
     except ImportError:
         raise BadInput("work on several machines needs Ray: pip install 'rookery[cluster]'") from None
+    if tuple(int(part) for part in ray.__version__.split(".")[:2]) < FIRST_WITH_TOKENS:
+        raise BadInput(f"Ray {ray.__version__} knows no tokens: pip install --upgrade 'rookery[cluster]'")
     return ray
 
 
@@ -74,10 +83,24 @@ def joined(address: str) -> Iterator[Cluster]:
         signal.signal(signal.SIGTERM, before)  # what a request to end means is for the command to say
     keep_quiet()
     try:
+        if address != LOCAL and lets_in_strangers(ray.get_runtime_context().gcs_address):
+            raise BadInput(
+                f"the cluster at {address} asks nobody for a token: anybody could run programs on it; start all its "
+                f"nodes with {MODE}=token"
+            )
         found = ray.cluster_resources()
         yield Cluster(address, int(found.get("CPU", 0)), int(found.get("GPU", 0)))
     finally:
         ray.shutdown()
+
+
+def lets_in_strangers(address: str) -> bool:
+    """Tell whether a cluster answers to a token that was made up just now."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    stranger = os.environ | {MODE: "token", TOKEN: secrets.token_hex(32)}
+    with contextlib.suppress(subprocess.TimeoutExpired):  # no answer is no welcome
+        return subprocess.run(command, env=stranger, capture_output=True, timeout=STRANGER_WAITS).returncode == 0
+    return False
 
 
 def keep_quiet() -> None:

@@ -17,7 +17,8 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +40,9 @@ HERE = "127.0.0.1"
 
 def fabric_of(device: str, processes: int, rank: int, port: int) -> Any:
     """Let this process be one of several that compute together; blocks until all are there."""
-    try:
-        from lightning_fabric import Fabric
-        from lightning_fabric.plugins.environments.lightning import LightningEnvironment
-        from lightning_fabric.strategies.ddp import DDPStrategy
-    except ImportError:
-        raise BadInput("training on several devices needs Fabric: pip install 'rookery[cluster]'") from None
+    from lightning_fabric import Fabric
+    from lightning_fabric.plugins.environments.lightning import LightningEnvironment
+    from lightning_fabric.strategies.ddp import DDPStrategy
 
     class Ranks(LightningEnvironment):
         """Processes that were started by somebody else, all on this machine."""
@@ -110,17 +108,28 @@ class Others:
             port = free.getsockname()[1]
         kind, settings = trainer.device.type, trainer.settings
         context = multiprocessing.get_context("spawn")
-        self.running = [
-            context.Process(
+        self.running, self.pipes = [], []
+        for rank in range(1, processes):
+            pipe, theirs = context.Pipe()
+            process = context.Process(
                 target=accompany, daemon=True,
-                args=(kind, processes, rank, port, trainer.network.config, settings, torch.get_num_threads()),
-            )
-            for rank in range(1, processes)
-        ]  # fmt: skip
-        for process in self.running:
+                args=(kind, processes, rank, port, trainer.network.config, settings, torch.get_num_threads(), theirs),
+            )  # fmt: skip
             process.start()
+            theirs.close()  # so that the pipe ends with the process
+            self.running.append(process)
+            self.pipes.append(pipe)
+        self.await_all()
         self.shared = Shared(fabric_of(kind, processes, 0, port), trainer.network, trainer.optimizer)
         self.shapes: list[tuple[torch.Size, torch.dtype]] = []
+
+    def await_all(self) -> None:
+        """Wait until all processes have begun; who waits for one that is gone would wait for long."""
+        for pipe in self.pipes:
+            try:
+                pipe.recv()
+            except EOFError:
+                raise BadInput("a process that was to learn along has ended before it began") from None
 
     def announce(self, rates: list[float], like: Batch) -> None:
         """Tell the others how many steps follow, with which learning rates, and what batches look like."""
@@ -128,24 +137,38 @@ class Others:
         for tensor in like:
             kind = torch.uint8 if tensor.dtype == torch.bool else tensor.dtype
             self.shapes.append((torch.Size([self.trainer.settings.batch // self.processes, *tensor.shape[1:]]), kind))
-        self.shared.fabric.broadcast((rates, self.shapes))
+        self.tell((rates, self.shapes))
 
-    def close(self) -> None:
-        """Let the others end."""
-        if all(process.is_alive() for process in self.running):
-            self.shared.fabric.broadcast(None)
+    def tell(self, what: tuple[list[float], list[tuple[torch.Size, torch.dtype]]] | None) -> None:
+        """Tell the others what follows; by pipes, for they may have to wait for hours, and DDP has little patience."""
+        with suppress(OSError):  # one that has ended is missed in the next step
+            for pipe in self.pipes:
+                pipe.send(what)
+
+    def whole(self) -> bool:
+        """Tell whether all processes are there; one that has just ended may take a moment to be seen."""
+        return not connection.wait([process.sentinel for process in self.running], timeout=10.0)
+
+    def close(self, told: bool) -> None:
+        """Let the others end; where they are in the middle of something, `told` is False, and they hear nothing."""
+        if told:
+            self.tell(None)
+            for process in self.running:
+                process.join(10)
         for process in self.running:
-            process.join(10)
             process.kill()
+            process.join()
         distributed.destroy_process_group()
 
 
 def accompany(
-    device: str, processes: int, rank: int, port: int, config: NetworkConfig, settings: TrainingSettings, threads: int
-) -> None:
+    device: str, processes: int, rank: int, port: int, config: NetworkConfig, settings: TrainingSettings, threads: int,
+    orders: connection.Connection,
+) -> None:  # fmt: skip
     """Make steps together with a trainer until it says that there are no more, or is gone: a process of its own."""
     from rookery.learn.trainer import make_step, new_optimizer
 
+    orders.send(rank)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the trainer hears it, too, and says what follows
     threading.Thread(target=leave_with_parent, daemon=True).start()
     torch.set_num_threads(threads)
@@ -154,7 +177,7 @@ def accompany(
     rate = torch.tensor(0.0, device=fabric.device) if device == "cuda" else 0.0
     optimizer = new_optimizer(network, settings, rate)
     shared = Shared(fabric, network, optimizer)
-    while (told := fabric.broadcast(None)) is not None:
+    while (told := orders.recv()) is not None:
         rates, shapes = told
         for each in rates:
             for group in optimizer.param_groups:
@@ -179,18 +202,33 @@ def accompanied(trainer: Trainer, processes: int) -> Iterator[None]:
         return
     check_processes(trainer, processes)
     trainer.others = Others(trainer, processes)
+    between_steps = False
     try:
         yield
-    finally:
-        trainer.others.close()
+        between_steps = True
+    except RuntimeError as error:
+        if trainer.others.whole():
+            raise
+        raise BadInput(
+            f"--devices {processes}: a process that learned along has ended; what was saved before is intact, and "
+            "`rookery resume` goes on"
+        ) from error
+    finally:  # whoever leaves by an error may leave in the middle of a step, in which the others wait for a share
+        trainer.others.close(between_steps)
         trainer.others = None
+
+
+def check_shares(batch: int, processes: int) -> None:
+    """Refuse to share out a batch where it cannot be done."""
+    if processes > 1 and find_spec("lightning_fabric") is None:
+        raise BadInput("training on several devices needs Fabric: pip install 'rookery[cluster]'")
+    if batch % processes:
+        raise BadInput(f"--devices {processes}: a batch of {batch} (training.batch) cannot be shared out evenly")
 
 
 def check_processes(trainer: Trainer, processes: int) -> None:
     """Refuse numbers of processes that cannot be."""
-    batch = trainer.settings.batch
-    if batch % processes:
-        raise BadInput(f"--devices {processes}: a batch of {batch} (training.batch) cannot be shared out evenly")
+    check_shares(trainer.settings.batch, processes)
     if trainer.device.type == "cuda" and processes > torch.cuda.device_count():
         raise BadInput(f"--devices {processes}: this machine has {torch.cuda.device_count()} cards")
     if trainer.device.type not in ("cuda", "cpu"):

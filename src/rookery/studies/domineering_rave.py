@@ -158,8 +158,9 @@ class RaveGames:
         return self.maker.played(first, count, self.progress.tell)
 
     def elsewhere(self) -> Callable[[], RaveMaker]:
-        """Return what others play such games by."""
-        return partial(RaveMaker, self.network(), self.seed, self.settings, self.device)
+        """Return what others play such games by; the network is taught here, with the same sums as in process."""
+        with steady(self.device):
+            return partial(RaveMaker, self.network(), self.seed, self.settings, self.device)
 
     def network(self) -> Network:
         """Return the network with a policy, taught if it is not there."""
