@@ -254,7 +254,9 @@ def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: floa
     from rookery.studies.texas42_runs import Run
 
     run = Run(folder, settings)
-    if not run.complete:
+    if run.complete:
+        run.clear_up()
+    else:
         with bar_for(settings.name) as say:
             say(0, settings.steps, "reading data")
             done = run.train(loaded.for_run(settings), None, say, until)
