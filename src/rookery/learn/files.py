@@ -20,7 +20,7 @@ from typing import Any
 
 PART = ".part-"
 FOREIGN_PARTS = ".*.part"  # those of other modules that write networks whole
-LONGEST_LINE = 4096  # bytes of a line that are looked at from the end of a log
+USUAL_LINE = 4096  # bytes of a line; where lines are longer, more of a log is read from its end
 CHUNK = 1 << 24  # bytes given to the system at once
 
 
@@ -197,17 +197,20 @@ class LineLog:
         return [values for _, values in self.lines()]
 
     def tail(self, count: int) -> list[dict[str, Any]]:
-        """Return the last whole lines, without reading a long file from its start."""
+        """Return the last whole lines, without reading more of a long file than they need."""
+        room = count * USUAL_LINE
         try:
             with open(self.path, "rb") as file:
                 length = file.seek(0, os.SEEK_END)
-                begin = file.seek(max(0, length - count * LONGEST_LINE))
-                data = file.read()
+                while True:
+                    begin = file.seek(max(0, length - room))
+                    pieces = file.read().splitlines(keepends=True)[1 if begin else 0 :]  # the first is cut somewhere
+                    found = [values for piece in pieces if (values := whole_line(piece)) is not None]
+                    if len(found) >= count or begin == 0:
+                        return found[-count:]
+                    room *= 4
         except FileNotFoundError:
             return []
-        pieces = data.splitlines(keepends=True)[1 if begin else 0 :]  # the first is cut somewhere
-        found = [parsed(piece) for piece in pieces if piece.endswith(b"\n")]
-        return [values for values in found if values is not None][-count:]
 
     def lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
         """Yield each whole line as it is written, and what it says."""
@@ -216,7 +219,7 @@ class LineLog:
         except FileNotFoundError:
             return
         for line in data.splitlines(keepends=True):
-            values = parsed(line) if line.endswith(b"\n") else None
+            values = whole_line(line)
             if values is not None:
                 yield line, values
 
@@ -250,8 +253,10 @@ class LineLog:
                 sync_file(self.path)
 
 
-def parsed(line: bytes) -> dict[str, Any] | None:
-    """Read a line; None if it is damaged."""
+def whole_line(line: bytes) -> dict[str, Any] | None:
+    """Read a line; None if it is damaged, or has no end."""
+    if not line.endswith(b"\n"):
+        return None
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
