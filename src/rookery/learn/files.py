@@ -14,6 +14,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -162,9 +163,14 @@ def remove_quietly(path: Path) -> None:
 
 def sweep(folder: Path, spare: tuple[str, ...] = ()) -> None:
     """Remove the parts that killed writers left, but for those of the files in `spare`."""
-    for part in [*folder.glob(f"{PART}*"), *folder.glob(FOREIGN_PARTS)]:
-        if part.name.removeprefix(PART) not in spare:
-            remove_quietly(part)
+    for path in folder.glob(".*"):
+        if is_part(path) and path.name.removeprefix(PART) not in spare:
+            remove_quietly(path)
+
+
+def is_part(path: Path) -> bool:
+    """Tell whether a killed writer left this."""
+    return path.name.startswith(PART) or fnmatchcase(path.name, FOREIGN_PARTS)
 
 
 # ---- lines ---------------------------------------------------------------------------------------
