@@ -134,10 +134,19 @@ def summary_facts(summary: Summary) -> dict[str, Any]:
 
 def differing_settings(folders: Sequence[Path]) -> dict[str, list[str]]:
     """Return the keys in which the settings of runs differ, by path, with the value in each run."""
-    flat = [flattened(read_yaml((folder / runs.CONFIG).read_text("utf-8"), str(folder))) for folder in folders]
+    flat = [settings_of(folder) for folder in folders]
     keys = dict.fromkeys(key for values in flat for key in values)
     rows = {key: [str(values.get(key, "-")) for values in flat] for key in keys}
     return {key: row for key, row in rows.items() if len(set(row)) > 1}
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """Return the settings of a run by their paths."""
+    path = folder / runs.CONFIG
+    try:
+        return flattened(read_yaml(path.read_text("utf-8"), str(path)))
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is no text: byte {error.start} is not UTF-8") from None
 
 
 def flattened(values: Any, path: str = "") -> dict[str, Any]:
