@@ -27,6 +27,7 @@ from rookery.arena.networks import network_file
 from rookery.arena.players import make_player
 from rookery.errors import BadInput
 from rookery.games.library import load
+from rookery.games.options import given_path
 from rookery.learn.curriculum_settings import (
     CurriculumSettings,
     ImitationStage,
@@ -195,7 +196,7 @@ class Curriculum:
         check_machine(settings)
         if settings.start:  # the folder may be opened from elsewhere
             settings = settings.model_copy(update={"start": os.path.abspath(network_file(settings.start))})
-        path = Path(os.path.abspath(Path(folder).expanduser()))
+        path = Path(os.path.abspath(given_path(folder)))
         with told(path):
             os.makedirs(path, exist_ok=True)
             if not all(map(is_part, path.iterdir())):

@@ -20,6 +20,7 @@ from pydantic import ValidationError, model_validator
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
+from rookery.games.options import given_path
 from rookery.learn import original
 from rookery.learn.complaints import in_one_message, problem_lines, shown
 from rookery.learn.network_sections import NetworkSettings
@@ -206,7 +207,7 @@ def read_settings(source: str | os.PathLike[str], overrides: Sequence[str] = ())
 
 def settings_text(source: str) -> tuple[str, str]:
     """Return what to call settings in an error, and their text."""
-    path, stem = Path(source).expanduser(), source.removesuffix(".yaml")
+    path, stem = given_path(source), source.removesuffix(".yaml")
     try:
         for folder in (RUNS, CURRICULA) if not path.is_file() else ():
             if stem in packaged_names(folder):
