@@ -116,7 +116,8 @@ class RunSettings(Section):
 
 def opponent_problems(text: str, game: Game) -> list[str]:
     """Say why a player cannot hold the other side of a game; whether its file or program is there is seen later."""
-    from rookery.arena.players import FORMS, KINDS, check_fit
+    from rookery.arena.kinds import check_fit
+    from rookery.arena.players import FORMS, KINDS
     from rookery.arena.texts import read_text
 
     try:
