@@ -18,7 +18,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.learn import runs
 from rookery.learn.files import LineLog
-from rookery.learn.manifest import read_manifest
+from rookery.learn.manifest import rated_checkpoints, read_manifest
 from rookery.learn.yaml_text import read_yaml
 
 MOST_POINTS = 1000  # of a curve that is drawn
@@ -214,9 +214,7 @@ def loss_curve(folder: Path, name: str) -> tuple[list[float], list[float]]:
 
 def rating_curve(folder: Path) -> tuple[list[float], list[float]]:
     """Return games and ratings of the checkpoints that are rated, pruned ones too."""
-    manifest = read_manifest(folder)
-    entries = sorted([*manifest["checkpoints"], *manifest["pruned"]], key=lambda entry: int(entry["step"]))
-    rated = [entry for entry in entries if isinstance(entry.get("elo"), int | float)]
+    rated = rated_checkpoints(folder)
     return [float(entry["step"]) for entry in rated], [float(entry["elo"]) for entry in rated]
 
 
