@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 
 import pytest
 
-from rookery.doctor import has_card
+from rookery.doctor import NEEDED, has_card
 from support import CONNECT_FOUR, ROOT, run_python, run_rookery
 
 pytestmark = pytest.mark.xdist_group("command line")
@@ -205,3 +207,8 @@ def test_the_doctor_reports_what_there_is_and_what_is_missing():
     if found["open_spiel"]["found"] == "not installed":
         assert "pip install" in found["open_spiel"]["remedy"]
     assert "processor" in run_rookery("doctor").stdout
+
+
+def test_the_doctor_knows_every_package_that_is_needed():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert {re.match(r"[\w-]+", text)[0] for text in project["dependencies"]} <= set(NEEDED)

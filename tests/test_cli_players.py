@@ -40,6 +40,11 @@ def test_an_engine_analyses_a_position_for_programs():
     assert found["lines"][0]["value"] > found["lines"][1]["value"]
 
 
+def test_an_engine_is_asked_for_as_many_lines_as_are_to_be_shown():
+    done = run_rookery("analyse", "chess", "--player", FISH, "--lines", "3", "--json")
+    assert [line["move"] for line in json.loads(done.stdout)["lines"]] == ["a2a3", "a2a4", "b1a3"]
+
+
 def test_an_engine_analyses_a_position_for_people():
     done = run_rookery("analyse", "chess", "--player", FISH)
     assert done.returncode == 0, done.stderr

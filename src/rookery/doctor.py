@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import multiprocessing
 import platform
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -20,6 +20,11 @@ from rookery.errors import BadInput
 from rookery.games import cache
 from rookery.games.library import load
 from rookery.search.prepare import CARD_USES, USES, prepare
+
+NEEDED = (
+    "numpy", "numba", "llvmlite", "torch", "safetensors", "pydantic", "PyYAML", "matplotlib", "nicegui", "typer",
+    "rich",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,8 +38,7 @@ class Finding:
 
 def packages() -> list[Finding]:
     """Report the versions of what Rookery is built on, and of what would add to it."""
-    names = ("numpy", "numba", "llvmlite", "torch", "safetensors", "pydantic", "PyYAML", "matplotlib", "typer", "rich")
-    needed = [Finding(name, installed(name) or "missing") for name in names]
+    needed = [Finding(name, installed(name) or "missing") for name in NEEDED]
     tracking = dict.fromkeys(("tensorboard", "wandb"), "rookery[tracking]")
     peers = dict.fromkeys(("open_spiel", "mctx", "pgx"), "rookery[peers]")
     cluster = dict.fromkeys(("ray", "lightning-fabric"), "rookery[cluster]")
@@ -93,7 +97,11 @@ def card() -> Finding:
 
 def folder_size(path: Path) -> int:
     """Sum the sizes of the files under a folder."""
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    total = 0
+    for file in path.rglob("*"):
+        with suppress(OSError):  # another process may compile, and rename what it has written
+            total += file.stat().st_size if file.is_file() else 0
+    return total
 
 
 def compile_cache() -> Finding:

@@ -73,11 +73,12 @@ def test_a_section_is_measured_again_without_the_others(tmp_path, two_sections):
     assert "    rookery bench all --only search --quick\n" in after["Search"]
 
 
-def test_another_file_is_not_overwritten(tmp_path, two_sections):
-    (tmp_path / "notes.md").write_text("# Notes\n")
+@pytest.mark.parametrize("content", [b"# Notes\n", b"\x89PNG\r\n\xff"])
+def test_another_file_is_not_overwritten(tmp_path, two_sections, content):
+    (tmp_path / "notes.md").write_bytes(content)
     with pytest.raises(BadInput, match="is no page of benchmarks"):
         write_benchmarks(tmp_path / "notes.md", ["rules"], Effort(), False, "", lambda title: None)
-    assert (tmp_path / "notes.md").read_text() == "# Notes\n"
+    assert (tmp_path / "notes.md").read_bytes() == content
 
 
 def test_sections_are_named(tmp_path):

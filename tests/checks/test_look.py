@@ -9,10 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from checks.small_networks import kept, small_network
+from rookery.arena.ledger import Ledger
+from rookery.arena.players import make_player
 from rookery.checks import Verdict, look
 from rookery.checks.look import parts_of_study, recognised
 from rookery.cli import app
 from rookery.errors import BadInput
+from rookery.games.library import load
+from rookery.learn.runs import run_folder
+from rookery.learn.settings import read_settings
 
 
 @pytest.fixture
@@ -132,3 +137,19 @@ def test_programs_call_it_and_are_told_what_is_looked_at(networks):
     assert report.verdict is Verdict.OK
     assert notes == ["weights of sound.pth"]
     assert np.isfinite([found.number for found in report.findings]).all()
+
+
+def test_the_home_of_nobody_is_told_as_a_file_that_is_not_there():
+    nobody = "~nobody-lives-here/a"
+    with pytest.raises(BadInput, match=f"'{nobody}' is not there"):
+        look(nobody)
+    with pytest.raises(BadInput, match=rf"'{nobody}\.pth' is not there"):
+        make_player(f"net:{nobody}.pth", load("pylos"))
+    with pytest.raises(BadInput, match=f"there is no ledger {nobody}"):
+        Ledger(nobody, create=False)
+    with pytest.raises(BadInput, match=f"'{nobody}' is no run"):
+        run_folder(nobody)
+    with pytest.raises(BadInput, match=f"'{nobody}' cannot be read"):
+        read_settings(nobody)
+    with pytest.raises(BadInput, match="cannot be read"):
+        load(f"{nobody}.py")

@@ -9,7 +9,7 @@ import pytest
 
 from faults.killing import Child, Starter, Work, kill_again_and_again, python
 from rookery.studies.domineering_files import read_games
-from rookery.studies.texas42_files import DataSet, read_shard
+from rookery.studies.texas42_files import DataSet, Size, read_shard
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
 
@@ -65,7 +65,7 @@ def check_shards(folder: Path) -> None:
     """Read every shard that is there; one without a file beside it is none."""
     data = DataSet(folder)
     for number in data.numbers():
-        assert data.has(number)
+        assert data.has(number, Size("games", 3000, 20))
         read_shard(data.shard(number))
 
 

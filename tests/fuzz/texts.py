@@ -11,8 +11,9 @@ from fuzz.boards import GAMES, WORDS, folder, game_of, in_file
 from fuzz.target import Target, accepts, reader, same
 from rookery.arena.clocks import parse_time_control
 from rookery.arena.exports import game_text, parse_games
+from rookery.arena.kinds import check_fit
 from rookery.arena.openings import Openings, read_openings
-from rookery.arena.players import FORMS, KINDS, check_fit
+from rookery.arena.players import FORMS, KINDS
 from rookery.arena.ratings import parse_pin
 from rookery.arena.records import GameRecord
 from rookery.arena.texas42_playouts import hand_position

@@ -317,9 +317,11 @@ def test_players_that_do_not_fit_are_refused_before_anything_is_made(tmp_path, c
 
 
 def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):
-    (tmp_path / "notes").write_text("mine")
+    for name in ("notes", ".page.part"):
+        (tmp_path / name).write_text("mine")
     with pytest.raises(BadInput, match="is not empty"):
         Curriculum.create(tmp_path, tiny_settings(tmp_path))
+    assert (tmp_path / ".page.part").read_text() == "mine"
     with pytest.raises(BadInput, match="is no curriculum"):
         Curriculum(tmp_path)
 

@@ -163,11 +163,30 @@ def test_what_cannot_be_imitated_is_refused(changes, complaint):
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
-    (tmp_path / "notes").write_text("mine")
+    for name in ("notes", ".page.part"):
+        (tmp_path / name).write_text("mine")
     with pytest.raises(BadInput, match="is not empty"):
         make_imitation(tmp_path, settings())
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".page.part", "notes"]
     with pytest.raises(BadInput, match="is no stage of imitation"):
         Imitation(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (b"passes: 3", b"passes: three", "config.yaml: training.passes: must be a whole number in 1..1000000"),
+        (b"passes: 3", b"rounds: 3", "config.yaml: training.rounds: there is no such key"),
+        (b"passes: 3", b"passes: \xff", "config.yaml is no text: byte"),
+        (b"training:", b"training: [", "config.yaml, line"),
+    ],
+)
+def test_settings_that_somebody_has_changed_are_told_with_the_path_of_the_key(tmp_path, old, new, complaint):
+    config = made(tmp_path / "stage") / "config.yaml"
+    assert old in config.read_bytes()
+    config.write_bytes(config.read_bytes().replace(old, new))
+    with pytest.raises(BadInput, match=re.escape(complaint)):
+        Imitation(tmp_path / "stage")
 
 
 def test_values_may_be_outcomes(tmp_path):

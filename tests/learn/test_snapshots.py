@@ -10,9 +10,8 @@ import pytest
 
 from learn.support_runs import number_of, snapshot_of
 from rookery.errors import BadInput
-from rookery.games.library import load
 from rookery.learn.files import LineLog, NotWritten, save_whole, sweep, write_whole
-from rookery.learn.snapshots import Snapshot, as_records, load_snapshot, numbered, save_snapshot
+from rookery.learn.snapshots import Snapshot, load_snapshot, numbered, save_snapshot
 
 
 def test_a_snapshot_comes_back_as_it_was(tmp_path):
@@ -35,20 +34,6 @@ def test_a_snapshot_comes_back_as_it_was(tmp_path):
         assert np.array_equal(found.arrays[name], array)
     assert found.values == {"a": [1, None, 2.5], "b": "text"}
     assert torch.equal(found.torch_state["nested"][0]["a"], torch.ones(2, dtype=torch.bfloat16))
-
-
-def test_records_of_a_game_come_back_from_rows_of_bytes(tmp_path):
-    game = load("pylos")
-    states = game.empty_states(6).reshape(2, 3)
-    states["turns"] = np.arange(6).reshape(2, 3)
-    save_snapshot(tmp_path, Snapshot({"states": states}))
-    found = load_snapshot(tmp_path)
-    assert found is not None
-    back = as_records(found.arrays["states"], game.state)
-    assert back.dtype == game.state
-    assert back.tobytes() == states.tobytes()
-    with pytest.raises(BadInput, match="cannot be made of"):
-        as_records(found.arrays["states"], np.dtype([("a", np.int64)]))
 
 
 def test_only_the_newest_snapshot_stays(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from learn.support_runs import filled_run, small_settings
 from rookery.errors import BadInput
+from rookery.learn.files import LineLog
 from rookery.learn.runs import Run
 from rookery.learn.summaries import MOST_POINTS, loss_curve, rating_curve, summarise
 from rookery.learn.tracking import Tracker
@@ -147,3 +148,25 @@ def test_the_tail_of_a_log_is_its_last_whole_lines(tmp_path):
         file.write(b'{"step": 99')
     for count in (1, 3, 100):
         assert run.metrics.tail(count) == run.metrics.read()[-count:]
+
+
+def test_a_run_goes_on_without_a_sink_that_cannot_be_opened(tmp_path, monkeypatch):
+    def init(**keywords: Any) -> None:
+        raise ConnectionError("no network")
+
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=init))
+    run = Run.create(tmp_path / "run", small_settings(tracking__wandb=True))
+    with run.training():
+        with pytest.warns(UserWarning, match="Weights & Biases is told nothing: ConnectionError: no network"):
+            tracker = Tracker(run)
+        with tracker:
+            tracker.log(8, {"a": 1.0})
+    assert [line["step"] for line in run.metrics.read()] == [8]
+
+
+def test_lines_that_are_long_are_whole_in_the_tail_of_a_log(tmp_path):
+    log = LineLog(tmp_path / "log.jsonl")
+    for step in range(4):
+        log.append({"step": step, "text": "x" * (30_000 if step % 2 else 10)})
+    for count in (1, 2, 3, 4, 5):
+        assert log.tail(count) == log.read()[-count:]

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -75,6 +76,10 @@ class Killed(BaseException):
     """Stands for a process that ends at once."""
 
 
+def killed_now(*_, **__) -> None:
+    raise Killed
+
+
 # ---- a run ---------------------------------------------------------------------------------------
 
 
@@ -119,6 +124,19 @@ def test_a_complete_run_is_left_alone(tmp_path, data, monkeypatch):
     monkeypatch.setattr(Training, "make_steps", None)
     assert Run(tmp_path, tiny("small-aux")).train(data)
     assert files(run) == before
+
+
+def test_a_state_that_a_kill_behind_the_last_network_left_is_removed(tmp_path, data, monkeypatch):
+    run = Run(tmp_path, tiny("small-aux"))
+    assert not run.train(data, until=-math.inf)
+    with monkeypatch.context() as killed:
+        killed.setattr(Path, "unlink", killed_now)
+        with pytest.raises(Killed):
+            run.train(data)
+    assert run.complete
+    assert run.state_file.exists()
+    assert Run(tmp_path, tiny("small-aux")).train(data)
+    assert list(files(run)) == FILES
 
 
 def test_steps_need_not_be_a_multiple_of_anything(tmp_path, data):
@@ -427,7 +445,10 @@ def test_the_command_trains_all_runs_and_goes_on_where_it_stopped(tmp_path, game
     names = ["large-aux-s42", "large-plain-s42", "large-s42", "small-aux-s42", "small-plain-s42"]
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == names
     assert "5 of 5: large-plain-s42 is complete: 4 steps" in answer.stderr.replace("\n", " ")
+    stale = tmp_path / "runs" / "large-aux-s42" / "state.pt"
+    stale.write_bytes(b"of a process that was killed behind its last network")
     again = CliRunner().invoke(app, [*command, "--runs", "large-aux,large-random", "--steps-large", "2"])
+    assert not stale.exists()
     assert "it differs from the plan: steps 4, not 2" in again.stderr
     assert (tmp_path / "runs" / "large-random-s42" / "network.safetensors").exists()
 

@@ -99,6 +99,17 @@ def test_an_arm_of_another_plan_is_refused(tmp_path):
         ArmRun(tmp_path, "scratch-s1", longer, preset.arms[1], 1, "cpu").facts()
 
 
+def test_work_that_a_kill_behind_the_last_mark_left_is_removed(tmp_path):
+    preset = tiny()
+    run = ArmRun(tmp_path, "scratch-s1", preset, preset.arms[1], 1, "cpu")
+    (run.folder / "marks").mkdir(parents=True)
+    for seconds in run.marks:
+        saved(run.mark_file(seconds))
+    (run.folder / "work" / "0-4").mkdir(parents=True)
+    assert run.train(lambda: True)
+    assert sorted(path.name for path in run.folder.iterdir()) == ["marks"]
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

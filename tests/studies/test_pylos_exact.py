@@ -7,8 +7,8 @@ import pytest
 
 from rookery.games.library import load
 from rookery.search.solve.pylos import solve, spheres_left
-from rookery.search.solve.pylos_samples import ILLEGAL, UNKNOWN
-from rookery.studies.pylos_exact import first_moves, positions_with, scores, solved_with
+from rookery.search.solve.pylos_samples import ILLEGAL, UNKNOWN, Sample, write
+from rookery.studies.pylos_exact import first_moves, positions_with, scores, solved_with, stored_arrays
 
 EXACT = {
     "value": np.array([1, -1, 0, 1], np.int8),
@@ -45,3 +45,16 @@ def test_positions_have_exactly_so_many_spheres_left_and_the_solvers_values():
         assert spheres_left(position) == 2
         assert solution.value == solve(position).value
     assert spheres_left(next(drawn)) == 2
+
+
+def test_positions_that_were_solved_are_read_again_and_made_anew_if_their_file_is_damaged(tmp_path):
+    pairs, _ = solved_with(load("pylos"), 1, 2, 1, lambda done: None)
+    path, settings = tmp_path / "exact.npz", {"count": 2}
+    write(Sample(pairs, 0, settings), path)
+    assert stored_arrays(path, settings)["text"].tolist() == [position.text() for position, _ in pairs]
+    assert stored_arrays(path, {"count": 3}) is None
+    assert stored_arrays(tmp_path / "none.npz", settings) is None
+    whole = path.read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:100] + b"?" * 40 + whole[140:], b"PK\x03\x04", b"", b"text"):
+        path.write_bytes(content)
+        assert stored_arrays(path, settings) is None

@@ -288,6 +288,27 @@ def test_a_set_goes_on_where_it_stopped_and_comes_out_the_same(tmp_path):
     assert data_sets(tmp_path, "positions") == []
 
 
+def test_a_set_that_is_asked_for_more_has_its_last_file_made_anew(tmp_path):
+    settings = DecisionSettings(worlds=1, per_shard=3)
+    data, wanted = DataSet(tmp_path), tmp_path / "wanted"
+    assert make_decisions(tmp_path, 4, settings, Guessing())
+    first = data.shard(0).read_bytes()
+    for games, shards in ((5, 2), (8, 3), (7, 3)):
+        assert make_decisions(tmp_path, games, settings, Guessing())
+        assert len(data.numbers()) == shards
+    assert sum(len(rows["seed"]) for rows in data.read()) == 8  # none is taken away
+    assert data.shard(0).read_bytes() == first
+    assert make_decisions(wanted, 8, settings, Guessing())
+    assert list(DataSet(wanted).checksums().values()) == list(data.checksums().values())
+
+
+def test_positions_of_more_deals_are_added_to_the_last_file(tmp_path):
+    settings = PositionSettings(source="random", per_deal=1, per_shard=4)
+    for deals in (2, 3, 5):
+        assert make_positions(tmp_path, deals, settings)
+        assert sum(len(rows["seed"]) for rows in DataSet(tmp_path).read()) == deals
+
+
 def test_a_set_made_with_other_settings_is_not_gone_on_with(tmp_path):
     make_decisions(tmp_path, 2, DecisionSettings(worlds=1, per_shard=3), Guessing())
     with pytest.raises(BadInput, match="worlds 1, not 2"):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from rookery.cli import app
+from rookery.cli.study_texas42_work import compare_labels
 from rookery.errors import BadInput
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
@@ -205,6 +207,15 @@ def test_checks_hold_for_sound_data_and_fail_for_others(study, tmp_path):
     data.begin("decisions", 1, {"part": "valid", "explore": 0.05})
     write_shard(data.shard(0), "decisions", broken, {})
     assert [check.holds for check in checks_of_data(data)] == [False, False, True, False]
+
+
+def test_a_set_that_was_only_begun_hinders_nobody(study, tmp_path):
+    shutil.copytree(study, tmp_path / "study")
+    before = all_checks(tmp_path / "study")
+    DataSet(tmp_path / "study" / "data" / "decisions-begun").begin("decisions", 1, {"part": "train"})
+    assert all_checks(tmp_path / "study") == before
+    compare_labels(tmp_path / "study")
+    assert sorted(read_measured(tmp_path / "study")["claim"]) == ["decisions-made-up", "decisions-valid"]
 
 
 def test_the_report_names_what_is_missing_and_shows_the_rest(study):

@@ -109,7 +109,10 @@ def test_a_run_that_is_stopped_again_and_again_ends_as_one_that_is_not(study, st
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
     assert isinstance(one, Hands if stage == 1 else Transcript)
     assert not list(parted.folder.glob("state*"))
+    for name in ("state.json", "state-0123-0.bin"):
+        (parted.folder / name).write_bytes(b"of a process that was killed behind its network")
     assert parted.train(tables)  # nothing is left to do
+    assert not list(parted.folder.glob("state*"))
 
 
 def test_a_run_learns(study):

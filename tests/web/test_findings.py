@@ -9,7 +9,7 @@ from rookery.arena.networks import zoo_strength
 from rookery.games.library import load
 from rookery.games.pictures.scene import Scene
 from rookery.search.analysis import Analysis, Line
-from rookery.web.findings import bar_share, best_line, rows_of
+from rookery.web.findings import best_line, rows_of, value_for
 from rookery.web.games import OFFERS
 from rookery.web.opponents import found_by, opponents_for
 
@@ -52,11 +52,11 @@ def test_an_arrow_has_a_tip_at_its_target():
     assert len(points) == 7
 
 
-def test_the_bar_belongs_to_the_team_of_the_seat():
+def test_a_value_is_told_from_the_side_of_the_team_of_the_seat():
     position = load("texas42").start(0)
-    shares = [bar_share(position, analysis((0, 1, 0.0), value=0.5), seat) for seat in range(4)]
+    values = [value_for(position, analysis((0, 1, 0.0), value=0.5), seat) for seat in range(4)]
     own = position.mover % 2
-    assert shares == [0.75 if seat % 2 == own else 0.25 for seat in range(4)]
+    assert values == [0.5 if seat % 2 == own else -0.5 for seat in range(4)]
 
 
 def test_rows_and_the_best_line_are_texts():

@@ -10,7 +10,7 @@ import pytest
 from nicegui import Client, ui
 
 from rookery.web.board import Board
-from visiting import eventually, seen, visiting
+from visiting import eventually, only, seen, visiting
 
 
 @asynccontextmanager
@@ -86,6 +86,24 @@ def test_two_pages_of_one_visitor_show_the_same_game():
             site.host.play(kept, 40, 0)  # as another page would
             await eventually(lambda: kept.session.ply == 2)
             await eventually(lambda: shown(user)["ply"] == 2)
+
+    asyncio.run(visit())
+
+
+@pytest.mark.slow
+def test_whether_the_pyramid_is_shown_in_space_is_remembered():
+    async def visit():
+        async with visiting("/play/pylos", ["pylos"]) as (user, _):
+            assert "on" in only(user, marker="solid").classes
+            click(user, "solid")
+            await eventually(lambda: "on" not in only(user, marker="solid").classes)
+            await user.open("/play/pylos")
+            assert "on" not in only(user, marker="solid").classes
+            user.find(kind=Board).trigger("flat")
+            click(user, "solid")
+            user.find(kind=Board).trigger("flat")
+            await seen(user, "WebGL is missing")
+            assert "on" not in only(user, marker="solid").classes
 
     asyncio.run(visit())
 

@@ -145,6 +145,15 @@ def test_only_differing_settings_are_compared(trainings):
     assert found["training.batch"] == [str(small_settings().training.batch)] * 2
 
 
+def test_a_run_whose_settings_are_no_text_hides_no_other(trainings):
+    make_run(trainings, "good", games=3)
+    (make_run(trainings, "bad", games=3).folder / "config.yaml").write_bytes(b"game: \xff")
+    curves, _ = trainings.drawn(["bad", "good"], "Value loss", 1, "range")
+    assert [curve.run for curve in curves] == ["good"]
+    with pytest.raises(BadInput, match=r"config\.yaml is no text"):
+        trainings.compared(["bad", "good"])
+
+
 def test_a_plot_has_one_zoom_for_losses_and_ratings(trainings):
     make_run(trainings, "one", games=9)
     curves, ratings = [trainings.curve("one", "Value loss", 2)], [trainings.ratings("one")]

@@ -44,7 +44,7 @@ def chosen_device(name: str) -> torch.device:
         return torch.device(next(device for device, is_there in there.items() if is_there))
     if not there[kind]:
         raise BadInput(f"device {name!r} is not there; auto takes the best one that is")
-    if number and (kind != "cuda" or not number.isdigit() or int(number) >= torch.cuda.device_count()):
+    if number and (kind != "cuda" or not number.isdecimal() or int(number) >= torch.cuda.device_count()):
         raise BadInput(f"there is no device {name!r}")
     return torch.device(name)
 

@@ -21,6 +21,7 @@ from typing import Any
 from rookery.arena.ratings import Result
 from rookery.arena.records import GameRecord
 from rookery.errors import BadInput
+from rookery.games.options import given_path
 
 PATH_VARIABLE = "ROOKERY_LEDGER"
 SCHEMA = 1
@@ -69,9 +70,9 @@ def default_path() -> Path:
     """Return where the ledger is unless somebody says otherwise."""
     told = os.environ.get(PATH_VARIABLE)
     if told:
-        return Path(told).expanduser()
+        return given_path(told)
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(data).expanduser() / "rookery" / "ledger.sqlite"
+    return given_path(data) / "rookery" / "ledger.sqlite"
 
 
 def row_of(record: GameRecord) -> dict[str, Any]:
@@ -102,7 +103,7 @@ class Ledger:
     """An open ledger. Use it in a `with` statement, in one thread."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, create: bool = True):
-        self.path = default_path() if path is None else Path(path).expanduser()
+        self.path = default_path() if path is None else given_path(path)
         if not create and not self.path.exists():
             raise BadInput(f"there is no ledger {self.path}; `rookery match` makes one, or name another with --ledger")
         with self.complaints("opened"):

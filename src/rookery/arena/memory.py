@@ -33,8 +33,8 @@ class Memory:
         self.slots: dict[bytes, int] = {}
         self.keys: list[bytes] = []
         self.oldest = 0
-        self.found = self.asked = 0
-        """how many rows were asked for, and how many of them without judging"""
+        self.asked = self.found = 0
+        """how many rows were asked for, and how many of them were known"""
 
     def answers(self, rows: np.ndarray, judge: Callable[[np.ndarray], Answers]) -> Answers:
         """Answer for rows [N, O], asking `judge` once for each that is new."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.options import given_path
 
 if TYPE_CHECKING:
     from rookery.nets.configs import NetworkConfig
@@ -31,7 +32,7 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 def network_name(text: str) -> str:
     """Return the text that goes on naming the same network: of a run, its newest checkpoint."""
-    place = Path(text).expanduser()
+    place = given_path(text)
     return text if text.startswith(ZOO_SIGN) or not place.is_dir() else str(newest_checkpoint(place))
 
 
@@ -39,7 +40,7 @@ def network_file(text: str) -> Path:
     """Return the file of a network that a text names; it need not be there unless it is in the zoo."""
     if text.startswith(ZOO_SIGN):
         return zoo_file(text.removeprefix(ZOO_SIGN))
-    return Path(network_name(text)).expanduser()
+    return given_path(network_name(text))
 
 
 def zoo_names() -> list[str]:

@@ -22,19 +22,18 @@ def found_engine() -> str:
 
 def engine_speed(command: Sequence[str], nodes: int) -> float:
     """Let a UCI engine search the first position and return its nodes a second; its start is not timed."""
-    engine = subprocess.Popen(
+    with subprocess.Popen(
         list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    try:
-        ask(engine, "uci", "uciok")
-        ask(engine, "isready", "readyok")
-        ask(engine, "position startpos\ngo nodes 10", "bestmove")  # the network is loaded by the first search
-        begin = time.perf_counter()
-        ask(engine, f"ucinewgame\nposition startpos\ngo nodes {nodes}", "bestmove")
-        return nodes / (time.perf_counter() - begin)
-    finally:
-        engine.kill()
-        engine.wait()
+    ) as engine:
+        try:
+            ask(engine, "uci", "uciok")
+            ask(engine, "isready", "readyok")
+            ask(engine, "position startpos\ngo nodes 10", "bestmove")  # the network is loaded by the first search
+            begin = time.perf_counter()
+            ask(engine, f"ucinewgame\nposition startpos\ngo nodes {nodes}", "bestmove")
+            return nodes / (time.perf_counter() - begin)
+        finally:
+            engine.kill()
 
 
 def ask(engine: subprocess.Popen[str], line: str, answer: str) -> None:

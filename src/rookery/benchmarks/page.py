@@ -190,7 +190,7 @@ def read_sections(path: Path) -> dict[str, str]:
     """Read the sections of a page that was written before, by title; none if there is no page."""
     if not path.exists():
         return {}
-    text = path.read_text()
+    text = path.read_text(encoding="utf-8", errors="replace")
     if not text.startswith(INTRODUCTION.splitlines()[0]):
         raise BadInput(f"{path} is no page of benchmarks; it is left as it is. Choose another file with --out")
     parts = HEADING.split(text)[1:]

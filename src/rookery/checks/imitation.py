@@ -85,7 +85,7 @@ def stages_done(folder: Path) -> list[Finding]:
 
 def check_imitation(folder: Path, sample: Sample) -> list[Finding]:
     """Check a stage of imitation: its games, its figures and its network."""
-    stage = opened(folder)
+    stage = Imitation(folder)
     found, replayed = check_lessons(folder / SHARDS, stage.game, stage.settings, sample)
     lines, training = stage.figures.read(), stage.settings.training
     names = ("taught_value_loss", "taught_policy_loss", "value_loss", "policy_loss")
@@ -109,16 +109,6 @@ def check_imitation(folder: Path, sample: Sample) -> list[Finding]:
     return found
 
 
-def opened(folder: Path) -> Imitation:
-    """Open a stage of imitation; one whose settings cannot be is told as such."""
-    try:
-        return Imitation(folder)
-    except ValueError as error:
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput(f"{folder / CONFIG} is not that of a stage of imitation: {error}") from None
-
-
 def held_out(replayed: Replayed, settings: ImitationSettings) -> Lesson:
     """Return the positions of games that were not learned from; all of them if there are none."""
     apart = is_held_out(replayed.games, settings.lessons.held_out)
@@ -136,7 +126,7 @@ def some_rows(lesson: Lesson, sample: Sample) -> Lesson:
 
 def check_lessons_folder(folder: Path, sample: Sample) -> list[Finding]:
     """Check the shards of a stage of imitation alone."""
-    stage = opened(folder.parent)
+    stage = Imitation(folder.parent)
     return check_lessons(folder, stage.game, stage.settings, sample)[0]
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from rookery.arena.ledger import Ledger
 from rookery.arena.records import GameRecord
 from rookery.checks import games
-from rookery.checks.finding import Finding, Sample, about, if_above, percent, unless
+from rookery.checks.finding import Finding, Sample, about, if_above, percent
 from rookery.errors import BadInput
 from rookery.games.library import load
 
 FAILED, OFTEN_FAILED = 0.0, 0.02
+UNPAIRED = 0.1
 MOST_GAMES = 20_000
 """the newest, of each game"""
 DATABASES = (b"SQLite format 3\x00",)
@@ -81,5 +82,5 @@ def pairs(records: list[GameRecord]) -> list[Finding]:
     odd = sum(len(both) != 2 or both[0] != both[1][::-1] for both in seats.values())
     share = odd / len(seats)
     told = f"{odd} of {len(seats)} are not"
-    verdict = unless(share <= 0.1, if_above(share, 0.1))
-    return [Finding("pairs", verdict, share, told, "games in pairs with the seats swapped", f"{len(seats)} pairs")]
+    verdict, expected = if_above(share, UNPAIRED), "games in pairs with the seats swapped"
+    return [Finding("pairs", verdict, share, told, expected, f"{len(seats)} pairs")]

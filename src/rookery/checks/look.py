@@ -18,7 +18,7 @@ from rookery.checks.finding import Finding, Sample, Verdict, about, worst, worst
 from rookery.checks.networks import LC0_ENDINGS, check_network
 from rookery.checks.selfplay import check_run
 from rookery.errors import BadInput
-from rookery.games.options import whole_number
+from rookery.games.options import given_path, whole_number
 from rookery.learn.curriculum import is_curriculum_folder
 from rookery.learn.files import LineLog
 from rookery.learn.runs import is_run
@@ -70,7 +70,7 @@ def look(
 
 def recognised(text: str) -> tuple[str, Checking]:
     """Say what a text names, and how it is checked."""
-    path = Path(text).expanduser()
+    path = given_path(text)
     if text.startswith(ZOO_SIGN):
         return network(zoo_file(text.removeprefix(ZOO_SIGN)))
     if path.is_dir():

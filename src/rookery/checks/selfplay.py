@@ -17,7 +17,7 @@ from rookery.checks.networks import check_network
 from rookery.checks.positions import sampled_positions
 from rookery.errors import BadInput
 from rookery.games.game import Game
-from rookery.learn.rating_report import rated_checkpoints
+from rookery.learn.manifest import rated_checkpoints
 from rookery.learn.replay import Replay
 from rookery.learn.runs import STATE, Run, being_trained
 from rookery.learn.sections import GateSettings, SelfplaySettings

@@ -256,6 +256,7 @@ def bench_texas42(
     from rookery.benchmarks.tables import texas42_table
     from rookery.benchmarks.texas42 import bench_solver
     from rookery.benchmarks.texas42_play import bench_play
+    from rookery.cli.study import card
     from rookery.terminal import err, out, progress_bar
 
     with progress_bar() as progress:
@@ -271,13 +272,13 @@ def bench_texas42(
             rows = list(bench_card(chosen_device(networks), deals, cores(), tick=tick))
         else:
             rows = [*bench_solver(deals, seed, tick), *bench_play(deals, seed, tick)]
-    machine = describe_machine()
+    machine = describe_machine() | (card() if networks == "cuda" else {})
     if as_json:
         settings = {"deals": deals, "seed": seed}
         print_json({"machine": machine, "settings": settings, "texas42": [row.as_dict() for row in rows]})
         return
     out.print(texas42_table(rows))
-    where = machine.get("card", machine["cpu"]) if networks == "cuda" else machine["cpu"]
+    where = machine.get("card", machine["cpu"])
     err.print(f"{deals} deals from number {seed} on {where}, {machine['cores']} cores", style="dim")
 
 

@@ -100,10 +100,11 @@ def large_values(text: str, changes: list[str]) -> dict[str, Any]:
 
 def file_text(path: str) -> str:
     """Read a file of sizes."""
+    from rookery.games.options import given_path
     from rookery.nets.configs import PRESETS, TOWERS
 
     try:
-        return Path(path).expanduser().read_text(encoding="utf-8")
+        return given_path(path).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInput(

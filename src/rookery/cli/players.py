@@ -113,12 +113,15 @@ def look(
 ) -> None:
     """Let a player look at a position and print what it finds."""
     from rookery.arena.findings import analysis_facts
+    from rookery.arena.searching import Analyst
     from rookery.terminal import begin_game, out, playing
 
     loaded, shown = opened(game, position, seed)
     if shown.over:
         raise BadInput(f"the game is over in {shown.text()!r}")
     with failures_told(), playing([player], loaded) as (chooser,):
+        if isinstance(chooser, Analyst):
+            chooser.lines_wanted = lines  # which engines are told when a game begins
         begin_game(chooser, shown, shown.mover)
         begun = time.perf_counter()  # getting ready, which may mean compiling, is no part of looking
         choice, seen = looked_at(chooser, shown, seed, seconds, lines, live=out.is_terminal and not as_json)
@@ -151,8 +154,6 @@ def looked_at(
     from rookery.terminal import compiling_announced, out, waiting_text
 
     turn = turn_of(player, position, position, (), seed=turn_seed(seed, 0, 0), seconds=seconds)
-    if isinstance(player, Analyst):
-        player.lines_wanted = lines
     if not live or not isinstance(player, Analyst):
         with compiling_announced(player.name):
             return player.choose(turn), turn.position

@@ -108,6 +108,7 @@ def trained(run: Run, which: str, data: StudyData, speed: Speed, until: float) -
     from rookery.terminal import err, progress_bar
 
     if run.complete:
+        run.clear_up()
         told(f"{which}: {summary(run)}")
         others = run.differences()
         if others:

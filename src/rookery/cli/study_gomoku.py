@@ -121,6 +121,7 @@ def train(study: Study, patterns: list[str], over: Over, threads: int | None) ->
     done = train_main(study, over) if study.wants_main(patterns) else True
     for run in runs:
         if run.complete:
+            run.clear_up()
             told(f"train: {run.name} is complete")
             continue
         if over():

@@ -254,7 +254,9 @@ def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: floa
     from rookery.studies.texas42_runs import Run
 
     run = Run(folder, settings)
-    if not run.complete:
+    if run.complete:
+        run.clear_up()
+    else:
         with bar_for(settings.name) as say:
             say(0, settings.steps, "reading data")
             done = run.train(loaded.for_run(settings), None, say, until)
@@ -310,7 +312,8 @@ def compare_labels(folder: Path) -> None:
     from rookery.studies.texas42_files import data_sets
     from rookery.studies.texas42_measured import keep_part
 
-    compared = {each.folder.name: logits_against_q(next(each.read())) for each in data_sets(folder, "decisions")}
+    sets = [each for each in data_sets(folder, "decisions") if each.numbers()]
+    compared = {each.folder.name: logits_against_q(next(each.read())) for each in sets}
     found = {name: facts for name, facts in compared.items() if facts}
     keep_part(folder, "claim", found)
     told(f"choices by logits are compared in {', '.join(found) or 'no set'}")

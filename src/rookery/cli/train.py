@@ -146,12 +146,13 @@ def resume(run: RunArgument, ray: RayOption = None, workers: WorkersOption = Non
 
     rookery resume runs/pylos_v5 --ray 10.0.0.1:6379
     """
+    from rookery.games.options import given_path
     from rookery.learn.curriculum import Curriculum, is_curriculum_folder
     from rookery.learn.runs import Run, run_folder
     from rookery.learn.sweeps import is_complete
     from rookery.terminal import err
 
-    for place in (Path(run).expanduser(), Path("runs") / run):
+    for place in (given_path(run), Path("runs") / run):
         if is_curriculum_folder(place):
             refuse_devices(devices)
             work_on_curriculum(Curriculum(place), ray, workers)

@@ -91,9 +91,10 @@ def names_network(text: str) -> bool:
     """Tell whether a text names a network and not a game: a run, a file of weights, or one of the zoo."""
     from rookery.arena.networks import ZOO_SIGN
     from rookery.games.library import names
+    from rookery.games.options import given_path
     from rookery.learn.runs import is_run
 
-    path = Path(text).expanduser()
+    path = given_path(text)
     if text.startswith(ZOO_SIGN) or path.suffix in WEIGHT_ENDINGS:
         return True
     return text not in names() and (is_run(path) or is_run(Path("runs") / text))
@@ -102,11 +103,12 @@ def names_network(text: str) -> bool:
 def weights_file(text: str) -> tuple[Path, str]:
     """Return the file of a network that a text names, and what to call a copy of it."""
     from rookery.arena.networks import ZOO_SIGN, zoo_file
+    from rookery.games.options import given_path
     from rookery.learn.runs import Run, run_folder
 
     if text.startswith(ZOO_SIGN):
         return zoo_file(text.removeprefix(ZOO_SIGN)), text.removeprefix(ZOO_SIGN)
-    path = Path(text).expanduser()
+    path = given_path(text)
     if path.suffix in WEIGHT_ENDINGS:
         return path, path.stem
     run = Run.open(run_folder(text))

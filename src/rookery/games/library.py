@@ -22,7 +22,7 @@ import numpy as np
 from rookery.errors import BadInput, BrokenGame
 from rookery.games import rules
 from rookery.games.game import REGISTERED, Game, check_facts
-from rookery.games.options import read_option
+from rookery.games.options import given_path, read_option
 from rookery.games.rng import random_below
 
 OWN = ("chess", "domineering", "gomoku", "pylos", "texas42")
@@ -152,7 +152,7 @@ def from_module(module: ModuleType) -> type[Game]:
 
 def from_path(path: Path) -> type[Game]:
     """Load a game from a file, anew if the file has changed since."""
-    path = path.expanduser().resolve()
+    path = given_path(path).resolve()
     try:
         source = path.read_bytes()
     except OSError as error:

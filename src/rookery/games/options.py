@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import operator
+import os
 import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_type_hints
 
@@ -27,6 +29,11 @@ def one_of(what: str, value: Any, allowed: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise BadInput(f"{what} must be one of {', '.join(allowed)}, not {value!r}")
     return value
+
+
+def given_path(text: str | os.PathLike[str]) -> Path:
+    """Return a path that a person gives, with ~ for the home folder; ~NAME of nobody who is here stays as it is."""
+    return Path(os.path.expanduser(text))
 
 
 READERS: dict[type, tuple[str, str, Callable[[str], Any]]] = {  # type -> texts it accepts, its name, how it is read

@@ -27,6 +27,7 @@ from rookery.arena.networks import network_file
 from rookery.arena.players import make_player
 from rookery.errors import BadInput
 from rookery.games.library import load
+from rookery.games.options import given_path
 from rookery.learn.curriculum_settings import (
     CurriculumSettings,
     ImitationStage,
@@ -36,7 +37,7 @@ from rookery.learn.curriculum_settings import (
     settings_of,
     stage_seed,
 )
-from rookery.learn.files import LineLog, sweep, told, write_json, write_whole
+from rookery.learn.files import LineLog, is_part, sweep, told, write_json, write_whole
 from rookery.learn.imitation import ImitationSettings
 from rookery.learn.judging import Judge, elo_after, in_words, plateau
 from rookery.learn.judging import told as told_of
@@ -195,12 +196,12 @@ class Curriculum:
         check_machine(settings)
         if settings.start:  # the folder may be opened from elsewhere
             settings = settings.model_copy(update={"start": os.path.abspath(network_file(settings.start))})
-        path = Path(os.path.abspath(Path(folder).expanduser()))
+        path = Path(os.path.abspath(given_path(folder)))
         with told(path):
             os.makedirs(path, exist_ok=True)
-            sweep(path)  # a killed process may have left half of the settings
-            if any(path.iterdir()):
+            if not all(map(is_part, path.iterdir())):
                 raise BadInput(f"{path} is not empty; `rookery resume` goes on with what is there")
+            sweep(path)  # a killed process may have left half of the settings
         write_whole(path / FILE, yaml_text(settings.model_dump(mode="json")).encode())
         return cls(path)
 

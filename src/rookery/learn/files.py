@@ -14,13 +14,14 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 PART = ".part-"
 FOREIGN_PARTS = ".*.part"  # those of other modules that write networks whole
-LONGEST_LINE = 4096  # bytes of a line that are looked at from the end of a log
+USUAL_LINE = 4096  # bytes of a line; where lines are longer, more of a log is read from its end
 CHUNK = 1 << 24  # bytes given to the system at once
 
 
@@ -162,9 +163,14 @@ def remove_quietly(path: Path) -> None:
 
 def sweep(folder: Path, spare: tuple[str, ...] = ()) -> None:
     """Remove the parts that killed writers left, but for those of the files in `spare`."""
-    for part in [*folder.glob(f"{PART}*"), *folder.glob(FOREIGN_PARTS)]:
-        if part.name.removeprefix(PART) not in spare:
-            remove_quietly(part)
+    for path in folder.glob(".*"):
+        if is_part(path) and path.name.removeprefix(PART) not in spare:
+            remove_quietly(path)
+
+
+def is_part(path: Path) -> bool:
+    """Tell whether a killed writer left this."""
+    return path.name.startswith(PART) or fnmatchcase(path.name, FOREIGN_PARTS)
 
 
 # ---- lines ---------------------------------------------------------------------------------------
@@ -197,17 +203,20 @@ class LineLog:
         return [values for _, values in self.lines()]
 
     def tail(self, count: int) -> list[dict[str, Any]]:
-        """Return the last whole lines, without reading a long file from its start."""
+        """Return the last whole lines, without reading more of a long file than they need."""
+        room = count * USUAL_LINE
         try:
             with open(self.path, "rb") as file:
                 length = file.seek(0, os.SEEK_END)
-                begin = file.seek(max(0, length - count * LONGEST_LINE))
-                data = file.read()
+                while True:
+                    begin = file.seek(max(0, length - room))
+                    pieces = file.read().splitlines(keepends=True)[1 if begin else 0 :]  # the first is cut somewhere
+                    found = [values for piece in pieces if (values := whole_line(piece)) is not None]
+                    if len(found) >= count or begin == 0:
+                        return found[-count:]
+                    room *= 4
         except FileNotFoundError:
             return []
-        pieces = data.splitlines(keepends=True)[1 if begin else 0 :]  # the first is cut somewhere
-        found = [parsed(piece) for piece in pieces if piece.endswith(b"\n")]
-        return [values for values in found if values is not None][-count:]
 
     def lines(self) -> Iterator[tuple[bytes, dict[str, Any]]]:
         """Yield each whole line as it is written, and what it says."""
@@ -216,7 +225,7 @@ class LineLog:
         except FileNotFoundError:
             return
         for line in data.splitlines(keepends=True):
-            values = parsed(line) if line.endswith(b"\n") else None
+            values = whole_line(line)
             if values is not None:
                 yield line, values
 
@@ -250,8 +259,10 @@ class LineLog:
                 sync_file(self.path)
 
 
-def parsed(line: bytes) -> dict[str, Any] | None:
-    """Read a line; None if it is damaged."""
+def whole_line(line: bytes) -> dict[str, Any] | None:
+    """Read a line; None if it is damaged, or has no end."""
+    if not line.endswith(b"\n"):
+        return None
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):

@@ -28,14 +28,15 @@ from typing import Annotated, Literal
 
 import numpy as np
 import torch
-from pydantic import model_validator
+from pydantic import ValidationError, model_validator
 
 from rookery.arena.evaluator import chosen_device
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.rng import random_bits
 from rookery.learn.book import Rows
-from rookery.learn.files import LineLog, save_whole, sweep, told, write_whole
+from rookery.learn.complaints import in_one_message, problem_lines
+from rookery.learn.files import LineLog, is_part, save_whole, sweep, told, write_whole
 from rookery.learn.lessons import SHARD, Lessons, baseline_depth, count_held_out, gather_lessons, is_held_out, rows_of
 from rookery.learn.locks import Lock
 from rookery.learn.losses import losses
@@ -117,6 +118,19 @@ def imitation_problems(settings: ImitationSettings) -> list[str]:
     return [*found, *network_problems(settings.network, game)]
 
 
+def read_imitation(folder: Path) -> ImitationSettings:
+    """Read the settings of a stage, or tell everything that is wrong with them."""
+    path = folder / CONFIG
+    try:
+        return ImitationSettings.model_validate(read_yaml(path.read_text(encoding="utf-8"), str(path)))
+    except OSError as error:
+        raise BadInput(f"{folder} is no stage of imitation: {CONFIG}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is no text: byte {error.start} is not UTF-8") from None
+    except ValidationError as error:
+        raise BadInput(in_one_message(str(path), problem_lines(error, ImitationSettings, {}))) from None
+
+
 def make_imitation(folder: str | os.PathLike[str], settings: ImitationSettings) -> None:
     """Make the folder of a stage, the settings last: without them it is none."""
     path, game = Path(folder), load(settings.game)
@@ -127,9 +141,9 @@ def make_imitation(folder: str | os.PathLike[str], settings: ImitationSettings) 
     start = start_bytes(settings.start, values, settings.network.observation) if settings.start else None
     with told(path):
         os.makedirs(path, exist_ok=True)
-        sweep(path)
-        if any(entry.name != START for entry in path.iterdir()):  # a killed process may have left it
+        if not all(entry.name == START or is_part(entry) for entry in path.iterdir()):  # a killed process leaves these
             raise BadInput(f"{path} is not empty; a new stage of imitation needs a new folder")
+        sweep(path)
     if start:
         write_whole(path / START, start)
     write_whole(path / CONFIG, yaml_text(settings.model_dump(mode="json")).encode())
@@ -141,11 +155,7 @@ class Imitation:
     def __init__(self, folder: str | os.PathLike[str]):
         """Open a stage; nothing is made ready before `learn` is called."""
         self.folder = Path(folder)
-        try:
-            text = (self.folder / CONFIG).read_text(encoding="utf-8")
-        except OSError as error:
-            raise BadInput(f"{self.folder} is no stage of imitation: {CONFIG}: {error.strerror}") from None
-        self.settings = ImitationSettings.model_validate(read_yaml(text, str(self.folder / CONFIG)))
+        self.settings = read_imitation(self.folder)
         self.game = load(self.settings.game)
         self.figures = LineLog(self.folder / FIGURES)
         self.lock = Lock(self.folder / LOCK)

@@ -121,6 +121,13 @@ def entry_of(manifest: dict[str, Any], step: int, folder: Path) -> dict[str, Any
     raise BadInput(f"{folder} has no checkpoint at step {step}; there are {steps}")
 
 
+def rated_checkpoints(folder: Path) -> list[dict[str, Any]]:
+    """List the rated checkpoints of a run in the order of steps, pruned ones too."""
+    manifest = read_manifest(folder)
+    entries = sorted([*manifest["checkpoints"], *manifest["pruned"]], key=lambda entry: int(entry["step"]))
+    return [entry for entry in entries if isinstance(entry.get("elo"), int | float)]
+
+
 # ---- which are kept ------------------------------------------------------------------------------
 
 

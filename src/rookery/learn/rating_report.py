@@ -8,15 +8,8 @@ from typing import Any
 
 from rookery.arena.ratings import Ratings
 from rookery.learn.files import save_whole
-from rookery.learn.manifest import read_manifest
+from rookery.learn.manifest import rated_checkpoints
 from rookery.learn.rating import Contest
-
-
-def rated_checkpoints(folder: Path) -> list[dict[str, Any]]:
-    """List the rated checkpoints of a run in the order of steps, pruned ones too."""
-    manifest = read_manifest(folder)
-    entries = sorted([*manifest["checkpoints"], *manifest["pruned"]], key=lambda entry: int(entry["step"]))
-    return [entry for entry in entries if isinstance(entry.get("elo"), int | float)]
 
 
 def interval_of(entry: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -30,6 +30,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
+from rookery.games.options import given_path
 from rookery.learn import manifest as manifests
 from rookery.learn.files import LineLog, part_of, remove_quietly, save_whole, sweep, sync_folder, told, write_json
 from rookery.learn.files import write_whole as write_file
@@ -67,7 +68,7 @@ class Run:
     @classmethod
     def create(cls, folder: str | os.PathLike[str], settings: RunSettings, threads: int = 0) -> Run:
         """Make the folder of a new run; `threads` is how many the run is going to use, for the manifest."""
-        path, game = Path(os.path.abspath(Path(folder).expanduser())), load(settings.game)
+        path, game = Path(os.path.abspath(given_path(folder))), load(settings.game)
         if game.path:
             settings = settings.model_copy(update={"game": game.spec})  # the run may be opened from elsewhere
         begin = first_weights(settings, game)
@@ -99,7 +100,7 @@ class Run:
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Run:
         """Open a run; refuse what is none, and one of another format or of other rules."""
-        path = Path(folder).expanduser()
+        path = given_path(folder)
         manifest = manifests.read_manifest(path)
         settings = read_settings(path / CONFIG)
         game = load(settings.game)
@@ -341,7 +342,7 @@ def free_folder(name: str, parent: Path = Path("runs")) -> Path:
 
 def run_folder(text: str, parent: Path = Path("runs")) -> Path:
     """Return the folder of a run given by its path, or by its name under `runs`; refuse what is none."""
-    for path in (Path(text).expanduser(), parent / text):
+    for path in (given_path(text), parent / text):
         if is_run(path):
             return path
     names = ", ".join(path.name for path in find_runs([parent])) or "none"
@@ -350,7 +351,7 @@ def run_folder(text: str, parent: Path = Path("runs")) -> Path:
 
 def remove_run(folder: str | os.PathLike[str]) -> None:
     """Delete a run; refuse what is none, and one that is being trained."""
-    path = Path(os.path.abspath(Path(folder).expanduser()))
+    path = Path(os.path.abspath(given_path(folder)))
     if path.is_symlink():
         raise BadInput(f"{path} is a link; name the run's folder itself")
     if not is_run(path):

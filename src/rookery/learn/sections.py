@@ -251,7 +251,7 @@ class KeepSettings(Section):
     last: Annotated[int, span(1, MANY)] = 5
     """newest checkpoints kept"""
     every: Annotated[int, span(0, MANY)] = 50_000
-    """checkpoints at multiples of so many games are kept for good; 0: none"""
+    """the first checkpoint of every so many games is kept for good; 0: none"""
 
 
 class CheckpointSettings(Section):

@@ -20,6 +20,7 @@ from pydantic import ValidationError, model_validator
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
+from rookery.games.options import given_path
 from rookery.learn import original
 from rookery.learn.complaints import in_one_message, problem_lines, shown
 from rookery.learn.network_sections import NetworkSettings
@@ -115,7 +116,8 @@ class RunSettings(Section):
 
 def opponent_problems(text: str, game: Game) -> list[str]:
     """Say why a player cannot hold the other side of a game; whether its file or program is there is seen later."""
-    from rookery.arena.players import FORMS, KINDS, check_fit
+    from rookery.arena.kinds import check_fit
+    from rookery.arena.players import FORMS, KINDS
     from rookery.arena.texts import read_text
 
     try:
@@ -206,7 +208,7 @@ def read_settings(source: str | os.PathLike[str], overrides: Sequence[str] = ())
 
 def settings_text(source: str) -> tuple[str, str]:
     """Return what to call settings in an error, and their text."""
-    path, stem = Path(source).expanduser(), source.removesuffix(".yaml")
+    path, stem = given_path(source), source.removesuffix(".yaml")
     try:
         for folder in (RUNS, CURRICULA) if not path.is_file() else ():
             if stem in packaged_names(folder):

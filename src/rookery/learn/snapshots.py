@@ -84,26 +84,12 @@ def write_files(folder: Path, snapshot: Snapshot) -> None:
         file = f"array_{number:04d}.npy"
         if array.dtype.hasobject:
             raise TypeError(f"array {name!r} of a snapshot holds Python objects")
-        files[file] = facts_of(fill(folder / file, partial(write_array, as_plain(array))))
+        files[file] = facts_of(fill(folder / file, partial(write_array, array)))
         arrays[name] = file
     if snapshot.torch_state is not None:
         files[WEIGHTS] = facts_of(fill(folder / WEIGHTS, partial(write_bytes, torch_bytes(snapshot.torch_state))))
     listed = {"arrays": arrays, "files": files, "values": snapshot.values}
     fill(folder / VALUES, partial(write_bytes, json.dumps(listed).encode()))
-
-
-def as_plain(array: np.ndarray) -> np.ndarray:
-    """Return an array that any NumPy can store: records become rows of bytes."""
-    if array.dtype.names is None:
-        return array
-    return np.frombuffer(array.tobytes(), np.uint8).reshape(*array.shape, array.dtype.itemsize)
-
-
-def as_records(rows: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    """Turn rows of bytes back into records."""
-    if rows.dtype != np.uint8 or rows.shape[-1] != dtype.itemsize:
-        raise BadInput(f"records of {dtype.itemsize} bytes cannot be made of {rows.dtype} {rows.shape}")
-    return np.frombuffer(rows.tobytes(), dtype).reshape(rows.shape[:-1]).copy()
 
 
 def write_array(array: np.ndarray, sink: Sink) -> None:
@@ -129,7 +115,7 @@ def torch_bytes(state: Any) -> bytes:
 
 
 def load_snapshot(folder: Path) -> Snapshot | None:
-    """Load the newest snapshot; None if there is none. Records come back as rows of bytes."""
+    """Load the newest snapshot; None if there is none."""
     found = numbered(folder)
     return read_files(found[-1][1]) if found else None
 

@@ -18,7 +18,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.learn import runs
 from rookery.learn.files import LineLog
-from rookery.learn.manifest import read_manifest
+from rookery.learn.manifest import rated_checkpoints, read_manifest
 from rookery.learn.yaml_text import read_yaml
 
 MOST_POINTS = 1000  # of a curve that is drawn
@@ -134,10 +134,19 @@ def summary_facts(summary: Summary) -> dict[str, Any]:
 
 def differing_settings(folders: Sequence[Path]) -> dict[str, list[str]]:
     """Return the keys in which the settings of runs differ, by path, with the value in each run."""
-    flat = [flattened(read_yaml((folder / runs.CONFIG).read_text("utf-8"), str(folder))) for folder in folders]
+    flat = [settings_of(folder) for folder in folders]
     keys = dict.fromkeys(key for values in flat for key in values)
     rows = {key: [str(values.get(key, "-")) for values in flat] for key in keys}
     return {key: row for key, row in rows.items() if len(set(row)) > 1}
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """Return the settings of a run by their paths."""
+    path = folder / runs.CONFIG
+    try:
+        return flattened(read_yaml(path.read_text("utf-8"), str(path)))
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} is no text: byte {error.start} is not UTF-8") from None
 
 
 def flattened(values: Any, path: str = "") -> dict[str, Any]:
@@ -205,9 +214,7 @@ def loss_curve(folder: Path, name: str) -> tuple[list[float], list[float]]:
 
 def rating_curve(folder: Path) -> tuple[list[float], list[float]]:
     """Return games and ratings of the checkpoints that are rated, pruned ones too."""
-    manifest = read_manifest(folder)
-    entries = sorted([*manifest["checkpoints"], *manifest["pruned"]], key=lambda entry: int(entry["step"]))
-    rated = [entry for entry in entries if isinstance(entry.get("elo"), int | float)]
+    rated = rated_checkpoints(folder)
     return [float(entry["step"]) for entry in rated], [float(entry["elo"]) for entry in rated]
 
 

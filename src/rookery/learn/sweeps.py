@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rookery.errors import BadInput
 from rookery.games.library import load
-from rookery.games.options import whole_number
+from rookery.games.options import given_path, whole_number
 from rookery.learn.loop import new_run
 from rookery.learn.runs import Run, is_run
 from rookery.learn.settings import RunSettings, read_settings
@@ -36,7 +36,7 @@ class Variant:
 def base_folder(config: str, settings: RunSettings, folder: Path | None) -> Path:
     """Return what the folders of runs begin with: as asked for, as the settings say, or by the settings' name."""
     named = Path(settings.folder) if settings.folder else Path("runs") / Path(config).name.removesuffix(".yaml")
-    return Path(os.path.abspath((folder or named).expanduser()))
+    return Path(os.path.abspath(given_path(folder or named)))
 
 
 def with_seeds(config: str, changes: Sequence[str], count: int, base: Path) -> list[Variant]:

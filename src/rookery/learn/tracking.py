@@ -14,7 +14,7 @@ import importlib
 import os
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
@@ -45,10 +45,18 @@ class Tracker:
         self.run = run
         self.sinks: dict[str, Sink] = {}
         tracking = run.settings.tracking
+        check_sinks(tracking)
         if tracking.tensorboard:
-            self.sinks["TensorBoard"] = TensorBoard(run.folder / TENSORBOARD, step)
+            self.open("TensorBoard", lambda: TensorBoard(run.folder / TENSORBOARD, step))
         if tracking.wandb:
-            self.sinks["Weights & Biases"] = WeightsAndBiases(run)
+            self.open("Weights & Biases", lambda: WeightsAndBiases(run))
+
+    def open(self, name: str, make: Callable[[], Sink]) -> None:
+        """Open a sink, or go on without it."""
+        try:
+            self.sinks[name] = make()
+        except Exception as error:  # of a foreign package, over a network or a disk
+            warnings.warn(f"{name} is told nothing: {type(error).__name__}: {error}", stacklevel=3)
 
     def log(self, step: int, figures: Mapping[str, float]) -> None:
         """Log figures after `step` games; the folder first."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from rookery.arena.networks import ZOO_SIGN, network_file
 from rookery.errors import BadInput
+from rookery.games.options import given_path
 from rookery.learn.curriculum import FILE, STAGES, is_curriculum_folder
 from rookery.learn.curriculum_settings import read_curriculum
 from rookery.learn.imitation import NETWORK
@@ -56,7 +57,7 @@ def any_lc0_network(text: str) -> Lc0Network:
 
 def learned_file(text: str) -> Path:
     """Return the file of a network that a text names, also of a curriculum or of a stage of imitation."""
-    folder = Path(text).expanduser()
+    folder = given_path(text)
     if text.startswith(ZOO_SIGN) or not folder.is_dir():
         return network_file(text)
     if is_curriculum_folder(folder):

@@ -20,7 +20,6 @@ from rookery.studies.decay import Decay, decay_of
 from rookery.studies.domineering_records import (
     COMPARED,
     COMPARISON,
-    CONTROLS,
     LARGE,
     SMALL,
     Curves,
@@ -316,8 +315,3 @@ def control_lines(compared: Mapping[str, Any], layer: int) -> list[tuple[str, st
             place = f"{row['run']}, layer {row['layer']}, mean of {row['shuffles']}"
             found.append(("shuffled sectors", place, float(row["mean"])))
     return found
-
-
-def has_controls(found: Findings, protocol: str) -> bool:
-    """Tell whether any control of the embedding was trained."""
-    return any(found.records.of(name, protocol) for name in CONTROLS)

@@ -15,9 +15,9 @@ from rookery.studies.domineering_answers import all_answers
 from rookery.studies.domineering_findings import Findings, control_lines, run_facts
 from rookery.studies.domineering_sections import SECTIONS, meanings_section
 from rookery.studies.html import page
-from rookery.studies.markdown import table
+from rookery.studies.markdown import remarks, table
 
-REPORT, PAGE, REMARKS = "report.md", "report.html", "remarks.md"
+REPORT, PAGE = "report.md", "report.html"
 TITLE = "The Domineering study: does an embedded small network help a large one?"
 
 
@@ -128,16 +128,6 @@ def reads_lines(found: Findings) -> Iterator[str]:
         yield from table(("network", "board's token", "mean of tokens", "all squares"), rows)
 
 
-def remarks_section(found: Findings) -> Iterator[str]:
-    """Add what a person has written beside the report."""
-    remarks = found.folder / REMARKS
-    if remarks.is_file():
-        yield "## Remarks"
-        yield ""
-        yield remarks.read_text(encoding="utf-8").strip()
-        yield ""
-
-
 def all_lines(found: Findings, figures: set[str], drawn: bool) -> Iterator[str]:
     """Write the whole report."""
     yield from summary_section(found, drawn)
@@ -150,7 +140,7 @@ def all_lines(found: Findings, figures: set[str], drawn: bool) -> Iterator[str]:
                 yield from section(found, protocol, figures)
         yield from controls_section(found)
         yield from runs_section(found)
-    yield from remarks_section(found)
+    yield from remarks(found.folder)
 
 
 def write_report(folder: Path) -> Path:

@@ -198,6 +198,7 @@ class Run:
         self.lock.take()
         try:
             if self.complete:
+                self.clear_up()
                 return True
             sweep(self.folder)
             with steady(data.table.device):
@@ -279,6 +280,10 @@ class Run:
         """Write the networks; from now on the run is complete."""
         self.write_best()
         save_network(self.network_file, network, self.about(self.settings.steps))
+        self.clear_up()
+
+    def clear_up(self) -> None:
+        """Remove the state of a complete run: who is killed behind the last network leaves it."""
         self.state_file.unlink(missing_ok=True)
 
 

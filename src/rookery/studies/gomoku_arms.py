@@ -4,7 +4,7 @@
       run.json         its time, its legs, and what newest.pth is: leg, seconds, steps
       curve.jsonl      a line about every second of training: leg, seconds, steps, losses
       newest.pth       the network when it was stopped last
-      marks/0300.pth   the network after 300 seconds, as one of the large board
+      marks/00300.pth  the network after 300 seconds, as one of the large board
       work/2-4/        the leg at work, with all that training holds in memory
 
 Seconds are those of playing and learning. Not counted: the first move of all games or the first look at the clock in
@@ -167,6 +167,7 @@ class ArmRun:
     def train(self, over: Over, say: Say = lambda done, total, note: None) -> bool:
         """Train until all time of the run is spent, or `over` says that it is time to stop; tell whether it is."""
         if self.complete:
+            self.clear_up()
             return True
         self.facts()
         self.lock.take()
@@ -184,8 +185,12 @@ class ArmRun:
         for number in range(first + done, len(self.arm.legs)):
             if over() or not self.one_leg(number, over, say):
                 return False
-        shutil.rmtree(self.folder / WORK, ignore_errors=True)  # nobody goes on with it
+        self.clear_up()
         return True
+
+    def clear_up(self) -> None:
+        """Remove the work of a complete run, which nobody needs: who is killed behind the last mark leaves it."""
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
 
     def one_leg(self, number: int, over: Over, say: Say) -> bool:
         """Work on a leg until its time is spent; False if stopped before."""

@@ -27,10 +27,10 @@ from rookery.studies.gomoku_findings import Findings
 from rookery.studies.gomoku_plan import COMPARISONS, Comparison, Milestone
 from rookery.studies.html import page
 from rookery.studies.intervals import Estimate, mean_estimate, shown
-from rookery.studies.markdown import table
+from rookery.studies.markdown import done_by, remarks, table
 from rookery.writing import write_whole
 
-REPORT, PAGE, REMARKS = "report.md", "report.html", "remarks.md"
+REPORT, PAGE = "report.md", "report.html"
 TITLE = "The Gomoku study: from imitation to self-play, from the small board to the large one"
 
 
@@ -240,21 +240,12 @@ def circumstances_section(found: Findings) -> Iterator[str]:
     yield ""
     notes = found.study.notes()
     for stage in STAGE_NAMES[:-1]:
-        for facts in notes.get(stage, []):
-            machine = ", ".join(f"{key} {value}" for key, value in facts["machine"].items())
-            yield f"- {stage}: `{facts['command']}`, {facts['date']}; {machine}"
-        if stage not in notes:
-            yield f"- {stage}: not done by this command in this folder"
+        yield from (done_by(stage, facts) for facts in notes.get(stage, [None]))
     yield ""
     changes = ", ".join(f"`{change}`" for change in found.preset.main_changes) or "none"
     yield f"Main run: `{found.preset.curriculum}`, seed 1; changes: {changes}."
     yield ""
-    remarks = found.study.folder / REMARKS
-    if remarks.is_file():
-        yield "## Remarks"
-        yield ""
-        yield remarks.read_text(encoding="utf-8").strip()
-        yield ""
+    yield from remarks(found.study.folder)
 
 
 def draw_all(found: Findings) -> None:

@@ -1,12 +1,33 @@
-"""Tables of a report."""
+"""Parts that reports share: tables, who has done what by which command, and what a person has written beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+REMARKS = "remarks.md"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     """Lay out a table."""
     lines = [head, ["---"] * len(head), *rows]
     return ["| " + " | ".join(str(cell).replace("|", "/") for cell in line) + " |" for line in lines] + [""]
+
+
+def done_by(stage: str, facts: Mapping[str, Any] | None) -> str:
+    """Say by which command a stage was done, when and on which machine; None: nobody knows."""
+    if not facts:
+        return f"- {stage}: not done by this command in this folder"
+    machine = ", ".join(f"{key} {value}" for key, value in facts["machine"].items())
+    return f"- {stage}: `{facts['command']}`, {facts['date']}; {machine}"
+
+
+def remarks(folder: Path) -> Iterator[str]:
+    """Add what a person has written beside the report."""
+    path = folder / REMARKS
+    if path.is_file():
+        yield "## Remarks"
+        yield ""
+        yield path.read_text(encoding="utf-8").strip()
+        yield ""

@@ -13,6 +13,7 @@ A search here carries no proofs, so what it finds is the network's judgement of 
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -121,14 +122,14 @@ def exact_positions(name: str, folder: Path, wanted: int, threads: int, say: Say
 
 
 def stored_arrays(path: Path, settings: dict[str, Any]) -> Arrays | None:
-    """Read positions that were solved before; None if there are none, or others."""
+    """Read positions that were solved before; None if there are none, or others, or the file is damaged."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
             arrays = dict(stored)
         told = json.loads(str(arrays["settings"]))
-    except (OSError, ValueError, KeyError):
+        return arrays if {key: told.get(key) for key in settings} == settings else None
+    except Exception:  # damaged archives raise errors of a dozen kinds
         return None
-    return arrays if {key: told.get(key) for key in settings} == settings else None
 
 
 # ---- judging -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from rookery.learn.summaries import read_progress
 from rookery.studies import pylos_answers as answers
 from rookery.studies import pylos_figures as figures
 from rookery.studies.intervals import difference, mean_estimate, shown
-from rookery.studies.markdown import table
+from rookery.studies.markdown import done_by, remarks, table
 from rookery.studies.pylos import STAGES, Study, differences
 from rookery.studies.pylos_answers import Groups
 from rookery.studies.pylos_curves import DECISIVE, DRAWS, PLIES, POLICY, SECONDS, VALUE
@@ -22,7 +22,7 @@ from rookery.studies.pylos_findings import KEYS, Findings, all_answers
 from rookery.studies.pylos_measured import empty_section, exact_section, floor_section, probes_section
 from rookery.studies.pylos_plan import ABLATIONS, CURES, LADDER
 
-REPORT, REMARKS = "report.md", "remarks.md"
+REPORT = "report.md"
 
 
 # ---- sections ------------------------------------------------------------------------------------
@@ -197,13 +197,7 @@ def circumstances_section(found: Findings) -> Iterator[str]:
     yield "## How it was done"
     yield ""
     notes = found.study.notes()
-    for stage in STAGES[:-1]:
-        facts = notes.get(stage)
-        if facts:
-            machine = ", ".join(f"{key} {value}" for key, value in facts["machine"].items())
-            yield f"- {stage}: `{facts['command']}`, {facts['date']}; {machine}"
-        else:
-            yield f"- {stage}: not done by this command in this folder"
+    yield from (done_by(stage, notes.get(stage)) for stage in STAGES[:-1])
     yield ""
     rows = []
     for planned in found.study.plan:
@@ -213,12 +207,7 @@ def circumstances_section(found: Findings) -> Iterator[str]:
             rows.append((planned.name, "; ".join(others) or "as planned"))
     if rows:
         yield from table(("run", "settings that differ from the plan"), rows)
-    remarks = found.study.folder / REMARKS
-    if remarks.is_file():
-        yield "## Remarks"
-        yield ""
-        yield remarks.read_text(encoding="utf-8").strip()
-        yield ""
+    yield from remarks(found.study.folder)
 
 
 def draw_all(found: Findings, folder: Path) -> None:

@@ -93,7 +93,8 @@ def checks_of_run(folder: Path) -> list[Check]:
 
 def all_checks(study: Path) -> list[Check]:
     """Run every check there is something for."""
-    found = [check for data in data_sets(study, "decisions") for check in checks_of_data(data)]
+    made = [data for data in data_sets(study, "decisions") if data.numbers()]
+    found = [check for data in made for check in checks_of_data(data)]
     for path in sorted((study / "runs").glob("*/settings.json")):
         found += checks_of_run(path.parent)
     return found

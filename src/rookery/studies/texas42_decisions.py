@@ -12,7 +12,7 @@ those of another batch; only tiles go there, and only means come back.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -29,12 +29,11 @@ from rookery.games.options import one_of, whole_number
 from rookery.games.rng import random_bits
 from rookery.games.texas42_auction import ALL_POINTS, LEAST_POINTS
 from rookery.games.texas42_tiles import DECLARATIONS, HAND, SEATS, TILES
-from rookery.learn.locks import Lock
 from rookery.learn.spread import Spreader, in_turn
 from rookery.search.expected import CHOICES, HALF_STEP, Exact, bids_of, expected_many
 from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
 from rookery.search.worlds import sample_worlds
-from rookery.studies.texas42_files import CERTAIN, PARTS, POINT, DataSet, Rows, joined, seeds_of, write_shard
+from rookery.studies.texas42_files import CERTAIN, PARTS, POINT, Rows, Size, fill, joined, seeds_of
 
 MOST_GAMES = 1 << 30
 ROWS_AT_ONCE = 1 << 20
@@ -301,28 +300,12 @@ def make_decisions(
 
     `ended` is asked after each. They are made here, or `elsewhere`.
     """
-    whole_number("games", games, 1, MOST_GAMES)
-    data, shards = DataSet(folder), -(-games // settings.per_shard)
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = Lock(folder / ".lock", "filled")
-    lock.take()
-
-    def missing() -> Iterator[int]:
-        for number in range(shards):
-            say(number * settings.per_shard, games, "")
-            if not data.has(number):
-                yield number
-
+    size = Size("games", whole_number("games", games, 1, MOST_GAMES), settings.per_shard)
     here = Elsewhere(in_turn, lambda: labeller)
     maker = partial(DecisionMaker, settings, games, (elsewhere or here).labeller)
-    try:
-        data.begin("decisions", shards, asdict(settings))
-        for number, rows in (elsewhere or here).spread(maker if elsewhere else partial(maker, say), missing()):
-            count = min(games - number * settings.per_shard, settings.per_shard)
-            write_shard(data.shard(number), "decisions", rows, {"games": count})
-            if ended() and not all(data.has(each) for each in range(shards)):
-                return False
-        say(games, games, "")
-        return True
-    finally:
-        lock.give_back()
+    made = partial((elsewhere or here).spread, maker if elsewhere else partial(maker, say))
+
+    def tell(done: int) -> None:
+        say(min(done * settings.per_shard, games), games, "")
+
+    return fill(folder, "decisions", asdict(settings), size, made, tell, ended)

@@ -39,7 +39,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ import numpy as np
 from rookery.errors import BadInput
 from rookery.games.options import one_of
 from rookery.learn.files import sweep
+from rookery.learn.locks import Lock
 from rookery.search.texas42_replay import first_bad_hand, first_bad_position
 from rookery.studies.domineering_files import NO_DATE, read_array
 from rookery.writing import write_whole
@@ -127,6 +128,7 @@ def archive_of(kind: str, rows: Rows) -> bytes:
 def write_shard(path: Path, kind: str, rows: Rows, about: Mapping[str, Any]) -> None:
     """Write a shard whole, then what lies beside it; a shard without that is not there."""
     content = archive_of(kind, rows)
+    path.with_suffix(".json").unlink(missing_ok=True)  # of a smaller or damaged one that is made again
     write_whole(path, content)
     facts = {"format": FORMAT, "version": VERSION, "kind": kind, "rows": count_of(rows), **about}
     write_json(path.with_suffix(".json"), facts | {"sha256": digest(content)})
@@ -210,6 +212,25 @@ def check_rows(path: Path, kind: str, rows: Rows) -> None:
 
 
 @dataclass(frozen=True)
+class Size:
+    """How much a set shall hold."""
+
+    unit: str
+    """what is counted: deals or games"""
+    count: int
+    per_shard: int
+
+    @property
+    def shards(self) -> int:
+        """How many shards that makes."""
+        return -(-self.count // self.per_shard)
+
+    def of(self, number: int) -> int:
+        """Return how much a shard holds; the last one may have less than the others."""
+        return min(self.count - number * self.per_shard, self.per_shard)
+
+
+@dataclass(frozen=True)
 class DataSet:
     """The folder of a set of data."""
 
@@ -241,10 +262,13 @@ class DataSet:
                 raise BadInput(f"{self.folder} has {there['shards']} shards already; ask for as many or more")
         write_json(self.plan, wanted | {"shards": shards})
 
-    def has(self, number: int) -> bool:
-        """Tell whether a shard is there whole; a damaged one is not. Its rows are looked at by who reads them."""
+    def has(self, number: int, size: Size) -> bool:
+        """Tell whether a shard is there; a damaged or smaller one is not. Its rows are looked at by who reads them."""
         try:
             about = read_facts(self.shard(number).with_suffix(".json"))
+            made = about.get(size.unit)
+            if not isinstance(made, int) or made < size.of(number):
+                return False
             return digest(self.shard(number).read_bytes()) == about.get("sha256")
         except (BadInput, FileNotFoundError):
             return False
@@ -268,6 +292,39 @@ class DataSet:
         numbers = self.numbers()
         facts = {number: read_facts(self.shard(number).with_suffix(".json")) for number in numbers}
         return {f"{self.folder.name}/{number:05d}": str(facts[number].get("sha256")) for number in numbers}
+
+
+def fill(
+    folder: Path, kind: str, settings: Mapping[str, Any], size: Size,
+    made: Callable[[Iterator[int]], Iterator[tuple[int, Rows]]], say: Callable[[int], None], ended: Callable[[], bool],
+) -> bool:  # fmt: skip
+    """Have the shards of a set made that are not there; tell whether all are there.
+
+    made   takes the numbers of those that are missing, and yields each with its rows
+    say    told how many shards are there
+    ended  asked after each that was made whether it is time to stop
+    """
+    data = DataSet(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = Lock(folder / ".lock", "filled")
+    lock.take()
+
+    def missing() -> Iterator[int]:
+        for number in range(size.shards):
+            say(number)
+            if not data.has(number, size):
+                yield number
+
+    try:
+        data.begin(kind, size.shards, settings)
+        for number, rows in made(missing()):
+            write_shard(data.shard(number), kind, rows, {size.unit: size.of(number)})
+            if ended() and not all(data.has(each, size) for each in range(size.shards)):
+                return False
+        say(size.shards)
+        return True
+    finally:
+        lock.give_back()
 
 
 def data_sets(study: Path, kind: str, names: tuple[str, ...] = ()) -> list[DataSet]:

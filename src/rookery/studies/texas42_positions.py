@@ -10,7 +10,7 @@ Shard number k is a pure function of the settings and k: whoever is killed goes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -20,14 +20,13 @@ import numpy as np
 from rookery.games.options import one_of, whole_number
 from rookery.games.rng import random_bits
 from rookery.games.texas42_tiles import DECLARATIONS, SEATS, TILES
-from rookery.learn.locks import Lock
 from rookery.learn.spread import Spreader, in_turn
 from rookery.search.solve.texas42 import ILLEGAL, Solver
 from rookery.search.texas42_batch import called, dealt, legal_slots, play_each, play_random_each
 from rookery.search.texas42_reachable import kept_of_words, reachable
 from rookery.search.texas42_replay import kept_of, positions
 from rookery.search.worlds import sample_worlds
-from rookery.studies.texas42_files import PARTS, DataSet, Rows, joined, seeds_of, write_shard
+from rookery.studies.texas42_files import PARTS, Rows, Size, fill, joined, seeds_of
 
 SOURCES = ("random", "played", "uniform")
 MOST_DEALS = 1 << 30
@@ -84,29 +83,9 @@ def make_positions(
 
     `ended` is asked after each; `spread` has them made.
     """
-    whole_number("deals", deals, 1, MOST_DEALS)
-    data, shards = DataSet(folder), -(-deals // settings.per_shard)
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = Lock(folder / ".lock", "filled")
-    lock.take()
-
-    def missing() -> Iterator[int]:
-        for number in range(shards):
-            say(number, shards, "")
-            if not data.has(number):
-                yield number
-
-    try:
-        data.begin("positions", shards, asdict(settings))
-        for number, rows in spread(partial(PositionMaker, settings, deals, threads), missing()):
-            count = min(deals - number * settings.per_shard, settings.per_shard)
-            write_shard(data.shard(number), "positions", rows, {"deals": count})
-            if ended() and not all(data.has(each) for each in range(shards)):
-                return False
-        say(shards, shards, "")
-        return True
-    finally:
-        lock.give_back()
+    size = Size("deals", whole_number("deals", deals, 1, MOST_DEALS), settings.per_shard)
+    made = partial(spread, partial(PositionMaker, settings, deals, threads))
+    return fill(folder, "positions", asdict(settings), size, made, lambda done: say(done, size.shards, ""), ended)
 
 
 def make_shard(settings: PositionSettings, numbers: np.ndarray, threads: int = 1) -> Rows:

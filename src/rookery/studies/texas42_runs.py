@@ -120,6 +120,7 @@ class Run:
         self.lock.take()
         try:
             if self.complete:
+                self.clear_up()
                 return True
             sweep(self.folder)
             with steady(tables.train.device):
@@ -228,6 +229,10 @@ class Run:
             observation="all" if self.settings.stage == 1 else "contract",
         )  # fmt: skip
         save_network(self.network_file, trainer.network, about)
+        self.clear_up()
+
+    def clear_up(self) -> None:
+        """Remove the state of a complete run: who is killed behind the network leaves it."""
         (self.folder / "state.json").unlink(missing_ok=True)
         remove_pieces(self.folder, [])
 

@@ -1,4 +1,4 @@
-"""What a search has found, as a page shows it: rows of a table, the share of the value bar."""
+"""What a search has found, as a page shows it: rows of a table, the best line, the value for a seat."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ def best_line(position: Position, analysis: Analysis) -> str:
     return " ".join(texts)
 
 
-def bar_share(position: Position, analysis: Analysis, seat: Seat) -> float:
-    """Return which part of the value bar belongs to a seat's team: 1 if it wins for sure."""
+def value_for(position: Position, analysis: Analysis, seat: Seat) -> float:
+    """Return the value of a position from the side of a seat's team."""
     teams = position.game.teams
-    value = analysis.value if teams[position.mover] == teams[seat] else -analysis.value
-    return (1 + max(-1.0, min(1.0, value))) / 2
+    return analysis.value if teams[position.mover] == teams[seat] else -analysis.value

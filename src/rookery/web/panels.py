@@ -1,4 +1,4 @@
-"""The parts beside the board: opponent, analysis, moves. Each is told what to show and tells what was asked."""
+"""The parts beside the board: opponent, analysis, value. Each is told what to show and tells what was asked."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nicegui import ui
+from nicegui import app, ui
 
 from rookery.arena.marks import value_text
+from rookery.web.board import Board
 from rookery.web.findings import ROWS_SHOWN, Row
 from rookery.web.frame import plain_button
 from rookery.web.opponents import Opponent, found_by
@@ -116,3 +117,52 @@ class AnalysisPanel:
         self.switch.props(f'aria-pressed="{str(on).lower()}"')
         if not on:
             self.show([], "", "Off. Press l to switch it on.")
+
+
+class ValueBar:
+    """A bar that tells for which side the position on the board is good."""
+
+    def __init__(self) -> None:
+        with ui.element("div").classes("bar").props('role="img"') as self.body:
+            self.own = ui.element("div").classes("own")
+        self.show(None)
+
+    def show(self, value: float | None, whose: str = "") -> None:
+        """Show a value from the side of those who are named; None: it is not known."""
+        share = 50.0 if value is None else 50 * (1 + max(-1.0, min(1.0, value)))
+        self.own.style(f"--share: {share:.1f}%")
+        told = "unknown" if value is None else value_text(value)
+        self.body.props(f'aria-label="Value{f" for {whose}" if whose else ""}: {told}"')
+
+
+class Space:
+    """The pyramid of Pylos in three dimensions, or as grids; what a visitor chose is remembered."""
+
+    def __init__(self, board: Board, on_trouble: Callable[[str], object]):
+        self.board, self.on_trouble, self.asked = board, on_trouble, False
+        self.on = app.storage.user.get("solid") is not False
+        self.button = plain_button("3D", self.ask, "solid").classes("on" if self.on else "")
+        board.on("flat", self.missing)
+
+    def begin(self) -> None:
+        """Show a board that was built anew as it was."""
+        if self.on:
+            self.board.set_solid(True)
+
+    def ask(self) -> None:
+        """Hear that the visitor wants the one or the other."""
+        self.asked = True
+        self.switch()
+
+    def switch(self) -> None:
+        """Turn from the one to the other."""
+        self.on = app.storage.user["solid"] = not self.on
+        self.button.classes(add="on" if self.on else "", remove="" if self.on else "on")
+        self.board.set_solid(self.on)
+
+    def missing(self) -> None:
+        """Hear that the browser cannot draw in three dimensions."""
+        if self.on:
+            self.switch()
+        if self.asked:
+            self.on_trouble("This browser draws nothing in three dimensions (WebGL is missing).")

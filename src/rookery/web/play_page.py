@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from nicegui import app, background_tasks, run, ui
+from nicegui import background_tasks, run, ui
 from nicegui.events import KeyEventArguments
 
 from rookery.arena.marks import marks_of
@@ -20,11 +20,11 @@ from rookery.games.texas42 import record
 from rookery.search.analysis import Analysis, Line
 from rookery.web.board import Board
 from rookery.web.dialogs import KEYS, NewGame, Share, title_of
-from rookery.web.findings import bar_share, best_line, rows_of
+from rookery.web.findings import best_line, rows_of, value_for
 from rookery.web.frame import link, plain_button
 from rookery.web.games import OFFERS, offer_of
 from rookery.web.looking import Looking
-from rookery.web.panels import AnalysisPanel, OpponentPanel
+from rookery.web.panels import AnalysisPanel, OpponentPanel, Space, ValueBar
 from rookery.web.reckoning import can_be_reckoned
 from rookery.web.session import NOBODY, GameSession, move_text
 from rookery.web.site import Site
@@ -44,8 +44,7 @@ class PlayPage:
         self.version = kept.version
         self.view: int | None = None  # ply that is looked at; None: the newest
         self.turned = False
-        self.solid = kept.session.game.name == "pylos" and app.storage.user.get("solid") is not False
-        self.asked_space = False
+        self.space: Space | None = None  # of Pylos
         self.analysing = False
         self.looking = Looking(site, kept.visitor)
         self.new_game: NewGame | None = None  # dialogs are built when they are first opened
@@ -64,8 +63,8 @@ class PlayPage:
     def arrive(self) -> None:
         """Look after the game from now on; what a browser was told by methods is gone when it has loaded again."""
         self.site.pulse.join(self, self.tick)
-        if self.solid:
-            self.board.set_solid(True)
+        if self.space is not None:
+            self.space.begin()
 
     def leave(self) -> None:
         """End everything that was done for this page."""
@@ -95,9 +94,7 @@ class PlayPage:
                 self.retry_button = plain_button("Try again", self.retry, "retry")
             with ui.element("div").classes("middle"):
                 with ui.element("div").classes("side") as self.side:
-                    self.bar = ui.element("div").classes("bar").props('role="img" aria-label="Value: unknown"')
-                    with self.bar:
-                        self.own = ui.element("div").classes("own").style("--share: 50%")
+                    self.bar = ValueBar()
                     with ui.element("div").classes("frame"):
                         active = self.session.persons_turn
                         self.board = Board(picture, self.session.ply, active, offer.title, self.play)
@@ -127,8 +124,7 @@ class PlayPage:
             if self.session.game.name == "chess":
                 plain_button("Flip", self.flip, "flip")
             if self.session.game.name == "pylos":
-                self.solid_button = plain_button("3D", self.ask_space, "solid").classes("on" if self.solid else "")
-                self.board.on("flat", self.no_space)
+                self.space = Space(self.board, self.now.set_text)
             plain_button("‹", lambda: self.step(-1)).props('aria-label="One move back"')
             plain_button("›", lambda: self.step(1)).props('aria-label="One move on"')
 
@@ -264,9 +260,7 @@ class PlayPage:
         else:
             self.analysis.show(rows_of(seen, found), best_line(seen, found), told, "\n".join(look.lines))
         self.board.point_out(marks_of(self.picture(), found))
-        share = bar_share(seen, found, self.session.viewer)
-        self.own.style(f"--share: {100 * share:.1f}%")
-        self.bar.props(f'aria-label="Value for {name}: {2 * share - 1:+.2f}"')
+        self.bar.show(value_for(seen, found, self.session.viewer), name)
 
     def show_reckoning(self) -> None:
         """Show how far the reckoning is, and what came out."""
@@ -348,24 +342,6 @@ class PlayPage:
         self.turned = not self.turned
         self.refresh()
 
-    def ask_space(self) -> None:
-        """Hear that the visitor wants the pyramid in three dimensions, or grids."""
-        self.asked_space = True
-        self.switch_solid()
-
-    def switch_solid(self) -> None:
-        """Show the pyramid in three dimensions, or as grids."""
-        self.solid = app.storage.user["solid"] = not self.solid
-        self.solid_button.classes(add="on" if self.solid else "", remove="" if self.solid else "on")
-        self.board.set_solid(self.solid)
-
-    def no_space(self) -> None:
-        """Hear that the browser cannot draw in three dimensions."""
-        if self.solid:
-            self.switch_solid()
-        if self.asked_space:
-            self.now.text = "This browser draws nothing in three dimensions (WebGL is missing)."
-
     def look_back(self, ply: int) -> None:
         """Look at an earlier position, or at the newest again."""
         ply = max(0, min(ply, self.session.ply))
@@ -383,8 +359,7 @@ class PlayPage:
         if not self.analysing:
             self.looking.stop_analysis()
             self.board.point_out([])
-            self.own.style("--share: 50%")
-            self.bar.props('aria-label="Value: unknown"')
+            self.bar.show(None)
 
     def hide_help(self) -> None:
         """Hide everything that was computed."""

@@ -24,6 +24,7 @@ from rookery.web.games import offer_of, sides_of
 from rookery.web.graph import Graph, MoveList
 from rookery.web.keeping import keep, record_of
 from rookery.web.opponents import Opponent
+from rookery.web.panels import ValueBar
 from rookery.web.replay_list import address_of
 from rookery.web.replay_parts import LinesPart, named
 from rookery.web.replays import Replay, Wanted
@@ -80,9 +81,7 @@ class ReplayPage:
             ui.label(self.replay.reason).classes("small")
         with ui.element("div").classes("middle"):
             with ui.element("div").classes("side") as side:
-                self.bar = ui.element("div").classes("bar").props('role="img" aria-label="Value: unknown"')
-                with self.bar:
-                    self.own = ui.element("div").classes("own").style("--share: 50%")
+                self.bar = ValueBar()
                 with ui.element("div").classes("frame"):
                     self.board = Board(picture, self.ply, self.may_try(), offer_of(game).title, self.try_move)
             side.style(f"--ratio: {picture.width / picture.height:.3f}")
@@ -193,10 +192,7 @@ class ReplayPage:
         """Show what the position is worth, and what would have been better; return marks for the board."""
         judged = self.valuation.judged if self.valuation and not self.hidden else {}
         here, before = judged.get(self.ply), judged.get(self.ply - 1)
-        share = 50.0 if here is None else 50 * (1 + max(-1.0, min(1.0, here.value)))
-        self.own.style(f"--share: {share:.1f}%")
-        worth = "unknown" if here is None else f"{here.value:+.2f}"
-        self.bar.props(f'aria-label="Value for {sides_of(self.session.game)[0]}: {worth}"')
+        self.bar.show(None if here is None else here.value, sides_of(self.session.game)[0])
         best = here.best if here is not None else None
         shown = Analysis(best, 0.0, (Line(best, here.value),), 1) if here is not None and best is not None else None
         self.better.text = ""

@@ -45,9 +45,7 @@ class SideLines:
         """Take a game and lines that were tried before; those that do not fit it any more are dropped."""
         self.game = game
         self.lines = [] if lines is None else lines
-        self.lines[:] = [
-            each for each in self.lines if each.session.actions[: each.begin] == game.actions[: each.begin]
-        ]
+        self.lines[:] = [each for each in self.lines if each.leaves(game)]
         self.current: SideLine | None = None
 
     @property

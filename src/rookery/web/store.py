@@ -20,6 +20,7 @@ from typing import Any
 
 from rookery.errors import BadInput
 from rookery.games.library import OWN, split_spec
+from rookery.games.options import given_path
 from rookery.games.position import Seat
 from rookery.learn.files import sweep
 from rookery.learn.locks import Lock
@@ -38,9 +39,9 @@ def default_folder() -> Path:
     """Return where games are kept unless somebody says otherwise."""
     told = os.environ.get(FOLDER_VARIABLE)
     if told:
-        return Path(told).expanduser()
+        return given_path(told)
     data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(data).expanduser() / "rookery" / "web"
+    return given_path(data) / "rookery" / "web"
 
 
 @dataclass

@@ -36,6 +36,12 @@ def style() -> str:
 
 def build_studies(site: Site) -> None:
     """Register the pages of the studies and the files they show."""
+    build_pages(site)
+    build_files(site)
+
+
+def build_pages(site: Site) -> None:
+    """Register the pages: all studies, and one text."""
 
     @ui.page("/studies", title="Rookery: studies")
     async def index() -> None:
@@ -61,6 +67,10 @@ def build_studies(site: Site) -> None:
         runs = found[key].runs
         networks = await run.io_bound(probed, runs) if runs is not None else None
         page(found[key], next(study for study in studies(found) if found[key] in study.documents), networks or [])
+
+
+def build_files(site: Site) -> None:
+    """Register the files: figures, numbers, and the text itself."""
 
     @app.get("/studies/{key}/figure/{number}")
     def figure(key: str, number: int) -> FileResponse:

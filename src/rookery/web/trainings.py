@@ -18,8 +18,7 @@ from rookery.errors import BadInput
 from rookery.learn.files import LineLog
 from rookery.learn.manifest import FILE, read_manifest
 from rookery.learn.runs import CONFIG, LOSSES, METRICS, find_runs
-from rookery.learn.summaries import flattened, last_change, read_progress, status_of
-from rookery.learn.yaml_text import read_yaml
+from rookery.learn.summaries import last_change, read_progress, settings_of, status_of, whole
 from rookery.web.curves import Curve, Span, averaged
 from rookery.web.joining import alike, group_names, joined, joined_ratings
 from rookery.web.processes import Started, Trainer
@@ -180,11 +179,11 @@ class Trainings:
 
     def settings(self, name: str) -> dict[str, Any]:
         """Return the settings of a run by their paths, read again only if they have changed."""
-        path = self.trainer.folder(name) / CONFIG
-        mark = mark_of(path)
-        if path not in self.configs or self.configs[path][0] != mark:
-            self.configs[path] = mark, flattened(read_yaml(path.read_text("utf-8"), str(path)))
-        return self.configs[path][1]
+        folder = self.trainer.folder(name)
+        mark = mark_of(folder / CONFIG)
+        if folder not in self.configs or self.configs[folder][0] != mark:
+            self.configs[folder] = mark, settings_of(folder)
+        return self.configs[folder][1]
 
     def compared(self, names: Sequence[str]) -> dict[str, list[str]]:
         """Return all settings of runs side by side: by path, the value in each, "-" where it is not set."""
@@ -261,11 +260,6 @@ def interval_of(entry: dict[str, Any]) -> tuple[float, float] | None:
 def number(value: Any) -> float | None:
     """Take a finite number as it is and anything else for none."""
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
-
-
-def whole(value: Any) -> int:
-    """Take a whole number as it is and anything else for none."""
-    return value if type(value) is int else 0
 
 
 def mark_of(path: Path) -> tuple[int, int]:
