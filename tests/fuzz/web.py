@@ -8,6 +8,7 @@ import logging
 import os
 import traceback
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from typing import Any
 from unittest.mock import patch
@@ -108,15 +109,15 @@ def load_saved(text: str) -> None:
     place = folder() / "web"
     place.mkdir(exist_ok=True)
     (place / "one.json").write_text(text, encoding="utf-8", errors="replace")
-    store = Store(place)
-    store.listed("me")
-    store.newest("me")
-    store.newest("me", "gomoku")
-    name_of(store, "me", "pone")
-    own_entries(store, Loaded(), "me", wanted_of("", "r", "draw", "0"))
-    for entry in own_entries(store, Loaded(), "me", wanted_of("", "", "", "")):
-        assert entry.result
-    own_game(store, Loaded(), "me", "pone")
+    with closing(Store(place)) as store:  # else the next one waits for its folder
+        store.listed("me")
+        store.newest("me")
+        store.newest("me", "gomoku")
+        name_of(store, "me", "pone")
+        own_entries(store, Loaded(), "me", wanted_of("", "r", "draw", "0"))
+        for entry in own_entries(store, Loaded(), "me", wanted_of("", "", "", "")):
+            assert entry.result
+        own_game(store, Loaded(), "me", "pone")
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
