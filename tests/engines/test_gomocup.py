@@ -188,6 +188,15 @@ def test_trees_stay_within_the_memory_that_is_allowed():
     assert engine.text_within(game) == "mcts:sims=7"
 
 
+def test_players_of_another_memory_are_parted_with():
+    engine = started()
+    player, closed = next(iter(engine.players.values())), []
+    player.close = lambda: closed.append(player)
+    engine.ask("INFO max_memory 4000000000")
+    assert closed == [player]
+    assert not engine.players
+
+
 # ---- the opening ---------------------------------------------------------------------------------
 
 
@@ -300,6 +309,19 @@ def test_lines_that_were_asked_before_the_input_ended_are_answered():
     assert answers[0] == "OK"
     assert len(answers) == 2
     assert left == [True]
+
+
+def test_what_was_asked_before_end_is_answered():
+    answers, left = [], []
+    serve(["ABOUT\r\n", "DANCE\r\n", "END\r\n", "ABOUT\r\n"], answers.append, lambda: left.append(True), "random", 0)
+    assert [answer.split('"')[0] for answer in answers] == ["name=", "UNKNOWN DANCE"]
+    assert left
+
+
+@pytest.mark.slow
+def test_the_process_tells_who_it_is_before_it_ends():
+    done = subprocess.run(ENGINE, input="ABOUT\nEND\n", capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.startswith('name="rookery", version="')
 
 
 def test_a_player_that_does_not_exist_is_refused_before_anybody_waits():

@@ -16,6 +16,7 @@ from nets.samples import on_one_thread
 from rookery.engines.uci import Running, UciEngine, run, serve
 from rookery.engines.uci_info import middle_of, per_mille, score_of
 from rookery.engines.uci_options import OPTIONS, Options
+from rookery.engines.uci_thinkers import PlayerThinker
 from rookery.engines.uci_words import read_go, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
@@ -355,7 +356,23 @@ def test_any_player_may_sit_behind_the_engine(player):
     board = chess.Board()
     for _ in range(6):
         moves = " moves " + " ".join(move.uci() for move in board.move_stack) if board.move_stack else ""
-        board.push_uci(engine.best(f"position startpos{moves}", "go movetime 50"))
+        board.push_uci(engine.best(f"position startpos{moves}", "go movetime 50"))  # which must be legal
+    assert len(board.move_stack) == 6
+
+
+@pytest.mark.parametrize("error", [OSError("the disk is full"), MemoryError("no room")])
+def test_what_keeps_a_player_from_getting_ready_is_told_and_the_manager_gets_its_answers(monkeypatch, error):
+    def prepare(thinker):
+        raise error
+
+    monkeypatch.setattr(PlayerThinker, "prepare", prepare)
+    engine = Told(player="random")
+    told, ready = engine.ask("isready")
+    assert str(error) in told
+    assert ready == "readyok"
+    told, best = engine.ask("go nodes 1")
+    assert str(error) in told
+    assert best.startswith("bestmove ")
 
 
 def test_a_player_goes_no_deeper_than_it_is_allowed():

@@ -230,6 +230,7 @@ def test_wrong_settings_are_told(tmp_path):
     for changes, message in (
         ({"device": "tpu"}, "device 'tpu' should be one of cpu, cuda, mps"),
         ({"precision": "f8"}, "precision 'f8' should be one of"),
+        ({"batch": 0}, r"batch of a network must be a whole number in 1\.\.1048576, not 0"),
         ({"fill": "maybe"}, "fill 'maybe' should be one of"),
         ({"policy_head": "soft"}, "no policy head 'soft'.*vanilla"),
     ):

@@ -348,6 +348,12 @@ def test_a_search_that_is_stopped_leaves_nothing_under_way(evaluators):
     check_sums(searcher)
 
 
+def test_the_seconds_of_the_limits_end_a_search_whose_watch_has_none(evaluators):
+    found = search(position("startpos"), Limits(nodes=20_000, seconds=0.001), Watch(), evaluator=evaluators())
+    assert found.note == "stopped"
+    assert found.nodes < 20_000
+
+
 def test_a_search_can_be_looked_at_while_it_runs(evaluators):
     searcher, watch = Searcher(evaluators(), nodes=50_000), Watch(seconds=30)
     searcher.begin(position("startpos"))

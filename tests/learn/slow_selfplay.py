@@ -14,7 +14,8 @@ from rookery.games.rng import random_below, random_bits
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, SelfPlay
-from rookery.search.trees import Trees, improve, visits_for_target
+from rookery.search.tree_kernels import improve, visits_for_target
+from rookery.search.trees import Trees
 from search.slow_trees import Hashed
 
 SEED = 5

@@ -236,6 +236,7 @@ REFUSED = {
     "no tensors": ({"model_state_dict": {"fc1.weight": 3}}, r"fc1\.weight.*int"),
     "number as name": ({"model_state_dict": {1: torch.zeros(1)}}, "by name"),
     "another format": (changed(format=2), "format 2"),
+    "a tensor for a format": (changed(format=torch.ones(3)), "is of format tensor"),
     "an unknown key": (changed(network=SMALL.model_dump() | {"colour": 1}), r"network\.residual\.colour"),
     "no such kind": (changed(network={"kind": "oracle"}), "oracle"),
     "an impossible step": (changed(about={"step": -1}), r"about\.step"),
@@ -244,6 +245,7 @@ REFUSED = {
     "one too many": (changed_weights("more", torch.zeros(1)), "more.*should be absent"),
     "not a number": (changed_weights("input_fc.bias", torch.full((8,), torch.nan)), "not numbers"),
     "sparse": (changed_weights("input_fc.bias", torch.zeros(8).to_sparse()), "of a kind"),
+    "of eight bits": (changed_weights("input_fc.bias", torch.zeros(8).to(torch.float8_e4m3fn)), "of a kind"),
     "complex": (changed_weights("input_fc.bias", torch.zeros(8) * 1j), "of a kind"),
     "larger than its file": (
         changed_weights("input_fc.bias", torch.zeros(1).expand(1 << 40)), "more weights",
@@ -255,6 +257,13 @@ REFUSED = {
     ),
     "another observation said": (
         {"model_state_dict": v4().state_dict(), "model_config": {"rich_obs": True}}, "rich_obs True.*32",
+    ),
+    "a tensor for a size": (
+        {"model_state_dict": build(SMALL).state_dict(), "model_config": {"num_blocks": torch.ones(2)}},
+        r"num_blocks tensor.*have 2",
+    ),
+    "a tensor for an observation": (
+        {"model_state_dict": v4().state_dict(), "model_config": {"rich_obs": torch.ones(2)}}, "rich_obs tensor",
     ),
     "a shape that is none": ({"model_state_dict": v4().state_dict(), "model_config": 3}, "model_config"),
     "a layer of one dimension": ({"model_state_dict": {"input_fc.weight": torch.zeros(3)}}, "1 dimensions"),

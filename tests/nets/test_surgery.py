@@ -248,7 +248,8 @@ def test_networks_that_do_not_fit_are_refused_by_the_size_that_does_not(change, 
 
 
 def test_heads_that_are_not_copied_may_have_other_sizes():
-    embed(build(LITTLE), build(BIG.model_copy(update={"sectors": 3, "policy_hidden": 9})), heads=False)
+    large = BIG.model_copy(update={"sectors": 3, "policy_hidden": 9})
+    assert embed(build(LITTLE), build(large), heads=False).config == large
 
 
 def test_other_networks_are_refused():

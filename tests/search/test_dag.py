@@ -15,6 +15,7 @@ from rookery.games.rng import random_below
 from rookery.search import dag, dag_graph
 from rookery.search.analysis import Analysis, Limits, Watch
 from rookery.search.evaluations import UNIT, evaluate
+from rookery.search.evaluator import SURE
 from support import CONNECT_FOUR
 
 FOREVER = 1 << 62
@@ -559,6 +560,24 @@ class Broken(Guess):
         return logits, values + np.nan
 
 
+class Certain(Guess):
+    def __call__(self, observations):
+        logits, values = super().__call__(observations)
+        return logits, np.full_like(values, SURE)
+
+
+def test_an_evaluator_that_is_sure_of_a_win_counts_as_one():
+    position = after(SMALL, 0)
+    seen = found(position, 50, evaluator=Certain(position.game))
+    assert all(-1 <= line.value <= 1 for line in seen.lines)
+
+
+class Short(Guess):
+    def __call__(self, observations):
+        logits, values = super().__call__(observations)
+        return logits[:, :-1], values
+
+
 def test_an_evaluator_that_does_not_fit_is_refused():
     position = after(SMALL, 0)
     guess = Guess(position.game)
@@ -567,6 +586,8 @@ def test_an_evaluator_that_does_not_fit_is_refused():
         found(position, 10, evaluator=guess)
     with pytest.raises(BadInput, match="nan"):
         found(position, 10, evaluator=Broken(position.game))
+    with pytest.raises(BadInput, match=r"arrays of shape \(\(1, \d+\), \(1,\)\); asked for were logits \(1, \d+\)"):
+        found(position, 10, evaluator=Short(position.game))
     with pytest.raises(BadInput, match="playouts"):
         found(position, 10, evaluator=Guess(position.game), playouts=2)
 

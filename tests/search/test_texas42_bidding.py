@@ -10,6 +10,7 @@ from rookery import BadInput, load
 from rookery.games import texas42
 from rookery.games.texas42_auction import BID_TEXTS
 from rookery.games.texas42_tiles import NAMES
+from rookery.search.solve.texas42 import Stopped
 from rookery.search.texas42_bidding import (
     BIDS,
     STRAIGHT,
@@ -194,6 +195,13 @@ def test_house_contracts_are_played_out_as_made_or_set():
     chances = chances_of(hand_position(low), 30, 2, (NELLO, SIXES), ExactPlay(2))
     assert set(chances.points[0].tolist()) <= {0, 42}
     assert 42 in chances.points[0]
+
+
+@pytest.mark.parametrize("declaration", [NELLO, SIXES])
+def test_playing_out_gives_up_when_told_to_stop(declaration):
+    stop = np.ones(1, np.int32)
+    with pytest.raises(Stopped):
+        chances_of(hand_position(SURE), 30, 2, (declaration,), ExactPlay(1, stop))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,17 @@ from rookery.arena.texas42_heuristic import HeuristicPlayer
 from rookery.arena.texas42_playouts import PlayersPlay
 from rookery.games.library import load
 from rookery.games.position import Action, Position, Seat
-from rookery.games.texas42 import FIRST_BID, FIRST_NAME
-from rookery.games.texas42_auction import BID_TEXTS, BIDDING, LAST_BID, PASS, PLAYING, may_bid, points_needed
+from rookery.games.texas42_auction import (
+    BID_TEXTS,
+    BIDDING,
+    FIRST_BID,
+    FIRST_NAME,
+    LAST_BID,
+    PASS,
+    PLAYING,
+    may_bid,
+    points_needed,
+)
 from rookery.games.texas42_tiles import NAMES
 from rookery.search.analysis import Analysis, Line
 from rookery.search.solve.texas42 import Stopped

@@ -16,7 +16,7 @@ from rookery.arena.player import Choice, Player, Turn
 from rookery.games import texas42_auction as auction
 from rookery.games.position import Action, Position
 from rookery.games.rules import State
-from rookery.games.texas42 import FIRST_BID, FIRST_NAME
+from rookery.games.texas42_auction import FIRST_BID, FIRST_NAME
 from rookery.games.texas42_play import playable
 from rookery.games.texas42_setup import allowed_tiles
 from rookery.games.texas42_tiles import (

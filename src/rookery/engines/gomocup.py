@@ -1,7 +1,8 @@
 """A player as a Gomoku engine that speaks the Gomocup (Piskvork) protocol.
 
-A thread reads lines; what they ask for is done one after the other. END is obeyed by the reading thread itself, at once
-and without a word, whatever is being thought; when the input ends without it, what was asked for is answered first.
+A thread reads lines; what they ask for is done one after the other. END is obeyed by the reading thread itself, which
+gives what was asked for before a moment to be answered, but waits for no thought; when the input ends without END, all
+is answered first.
 The time for a move is the least of `timeout_turn` and a share of `time_left`, less what an answer takes on its way.
 
 Coordinates are column and row from 0. Lines of BOARD come in no sure order, so its stones are set up as they lie.
@@ -9,7 +10,6 @@ Coordinates are column and row from 0. Lines of BOARD come in no sure order, so 
 
 from __future__ import annotations
 
-import os
 import queue
 import re
 import sys
@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterable
 import rookery
 from rookery.arena.player import Player, PlayerFailed, Turn, turn_seed
 from rookery.arena.players import SIMS, make_player
+from rookery.arena.searching import MOST_OF_CLOCK, MOVES_AHEAD
 from rookery.engines.gomocup_board import OTHER, OWN, Board, Refused
+from rookery.engines.pipes import heard, leave, tell
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.gomoku import MORE, TAKE_BLACK
@@ -41,6 +43,7 @@ USUAL_TURN = 30_000  # milliseconds a move, if the manager says nothing
 NUMBERS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "rule", "game_type", "max_depth", "max_node")
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 LONGEST_LINE = 1000
+END_WITHIN = 0.5  # seconds to answer what was said before END
 TREES = ("mcts", "net", "rave")  # kinds of players that remember what they search
 OTHER_MEMORY = 64 << 20  # bytes of a search beside its tree
 FEWEST_SIMULATIONS = 64
@@ -139,10 +142,15 @@ class GomocupEngine:
             if self.board.size:
                 self.game_player()
         if key == "max_memory" and number != self.infos.get(key):
-            self.players.clear()  # trees of another size
+            self.let_go()  # trees of another size
         self.infos[key] = number
         if key == "time_left":
             self.told_left = time.monotonic()
+
+    def let_go(self) -> None:
+        """Part with all players."""
+        while self.players:
+            self.players.popitem()[1].close()
 
     def about(self, text: str) -> None:
         """Tell who we are."""
@@ -211,8 +219,6 @@ class GomocupEngine:
 
     def seconds(self) -> float:
         """Return the time for a move."""
-        from rookery.arena.searching import MOST_OF_CLOCK, MOVES_AHEAD
-
         turn = self.infos.get("timeout_turn", USUAL_TURN) / 1000
         given = [turn if turn > 0 else NO_TIME]
         left = self.infos.get("time_left", UNLIMITED)
@@ -309,17 +315,20 @@ def refuse_people(player: Player) -> None:
 
 
 def serve(lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], None], player: str, seed: int) -> None:
-    """Read lines and obey them until END, at once, or until there are no more."""
+    """Read lines and obey them until END, or until there are no more."""
     engine = GomocupEngine(say, player, seed)
     waiting: queue.Queue[str | None] = queue.Queue()
 
     def read() -> None:
+        ended = False
         for line in lines:
-            if line.strip().upper() == "END":
-                leave()
-                return
+            if ended := line.strip().upper() == "END":
+                break
             waiting.put(line)
         waiting.put(None)
+        if ended:
+            time.sleep(END_WITHIN)
+            leave()  # the main thread thinks or compiles
 
     threading.Thread(target=read, daemon=True).start()
     while (line := waiting.get()) is not None:
@@ -327,22 +336,11 @@ def serve(lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], 
     leave()
 
 
-def tell(text: str) -> None:
-    """Answer on standard output."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
 def run(player: str = "", seed: int = 0) -> None:
     """Be an engine on standard input and output."""
     if player:
         refuse_people(make_player(player, load("gomoku")))  # a text that means nothing, before a manager waits
-    serve(
-        (line.decode(errors="replace") for line in iter(lambda: sys.stdin.buffer.readline(LONGEST_LINE), b"")),
-        tell,
-        lambda: os._exit(0),  # at once: compiled code may be thinking
-        player, seed,
-    )  # fmt: skip
+    serve(heard(LONGEST_LINE), tell, leave, player, seed)
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import rookery
 from rookery.arena.player import PlayerFailed
+from rookery.engines.pipes import heard, leave, tell
 from rookery.engines.uci_info import Style, info_lines, move_texts
 from rookery.engines.uci_options import OPTIONS, Options
 from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thinker, fallback, seed_of
@@ -91,7 +92,12 @@ class UciEngine:
         try:
             self.commands[words[0]](self, words[1:])
         except (BadInput, PlayerFailed, OSError) as error:
-            self.remark(f"error: {error}")
+            self.complain(error)
+
+    def complain(self, error: Exception) -> None:
+        """Tell people what could not be done; of a fault of ours, its kind too."""
+        known = isinstance(error, BadInput | PlayerFailed | OSError)
+        self.remark(f"error: {error}" if known else f"fault: {type(error).__name__}: {error}")
 
     def remark(self, text: str) -> None:
         """Tell people something, in one line of signs that can be shown."""
@@ -111,8 +117,8 @@ class UciEngine:
         if self.running is None:
             try:
                 self.prepared()
-            except (BadInput, PlayerFailed) as error:
-                self.remark(f"error: {error}")
+            except Exception as error:  # whatever is wrong, the manager waits for an answer
+                self.complain(error)
         self.say("readyok")
 
     def debug(self, words: list[str]) -> None:
@@ -165,7 +171,7 @@ class UciEngine:
             except BadInput as error:
                 if self.thinker is None:
                     raise
-                self.remark(f"error: {error}")
+                self.complain(error)
             self.stale = False
         assert self.thinker is not None
         if not self.ready:
@@ -209,8 +215,8 @@ class UciEngine:
             running = self.set_up(go)
             for remark in thinker.begin(running.job):
                 self.remark(remark)
-        except (BadInput, PlayerFailed) as error:
-            self.remark(f"error: {error}")
+        except Exception as error:  # as above
+            self.complain(error)
             self.answer_with(fallback(self.position)[0])
             return
         self.running = running
@@ -373,20 +379,9 @@ def serve(
             else:
                 engine.line(event)
         except Exception as error:  # a fault of ours; a game should not be lost by it
-            engine.remark(f"fault: {type(error).__name__}: {error}")
+            engine.complain(error)
     engine.halt()
     leave()
-
-
-def tell(text: str) -> None:
-    """Answer on standard output."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
-def leave() -> None:
-    """End the process at once, whatever is being thought; players' own processes end with their pipes."""
-    os._exit(0)
 
 
 def run(network: str = "", player: str = "", seed: int = 0, options: Iterable[str] = ()) -> None:
@@ -401,6 +396,4 @@ def run(network: str = "", player: str = "", seed: int = 0, options: Iterable[st
     if player:
         PlayerThinker(player, chess_game()).close()
     sys.setswitchinterval(0.001)  # seconds after which a thread that thinks lets the others in
-    stdin = sys.stdin.buffer
-    lines = (line.decode(errors="replace") for line in iter(lambda: stdin.readline(LONGEST_LINE), b""))
-    serve(lines, tell, leave, network, player, seed, pairs)
+    serve(heard(LONGEST_LINE), tell, leave, network, player, seed, pairs)

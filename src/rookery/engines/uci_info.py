@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 from rookery.games.position import Action, Position
+from rookery.games.rules import play
 from rookery.lc0.found import Found, MoveFound, chances
 from rookery.lc0.positions import chess_game
 from rookery.search.analysis import Analysis
@@ -171,8 +172,6 @@ def score_text(line: ToldLine, style: Style) -> str:
 
 def move_texts(moves: tuple[Action, ...], position: Position) -> list[str]:
     """Write moves one after the other from a position on."""
-    from rookery.games.rules import play
-
     shown, texts = position.copy(), []
     for action in moves:
         texts.append(shown.move_text(action))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rookery.arena.searching import INCREMENT_SHARE, MOST_OF_CLOCK, MOVES_AHEAD
 from rookery.errors import BadInput
 from rookery.games.chess import NO_PROGRESS, Chess
 from rookery.games.chess_text import UCI
@@ -17,10 +18,7 @@ NUMBER = re.compile(r"[+-]?[0-9]{1,15}")
 NUMBERS = ("nodes", "depth", "mate", "movetime", "wtime", "btime", "winc", "binc", "movestogo")
 SWITCHES = ("infinite", "ponder")
 WORDS = (*NUMBERS, *SWITCHES, "searchmoves")
-MOVES_AHEAD = 30  # a clock is shared out over so many moves
 MOST_MOVES_AHEAD = 50
-INCREMENT_SHARE = 0.75  # of the increment is spent at once
-MOST_OF_CLOCK = 0.4  # of what is left, at most, for one move
 LEAST = 0.005  # seconds
 WAY_OF_A_MOVETIME = 0.1  # of a time for one move, at most, is kept back
 

@@ -40,8 +40,10 @@ from rookery.games.chess_board import (
 )
 from rookery.games.chess_lc0 import ACTIONS, KINDS, SLOTS, plane_value, unpacked
 from rookery.games.chess_moves import (
+    ACTION_MASK,
     CASTLED,
     KNIGHTED,
+    MOVES_KEPT,
     Words,
     after_move,
     answers,
@@ -49,6 +51,7 @@ from rookery.games.chess_moves import (
     en_passant_sources,
     men_in,
     targets_of,
+    words_at,
     write_legal,
 )
 from rookery.games.game import Game, register
@@ -58,7 +61,6 @@ from rookery.games.rng import STEP, scramble
 from rookery.games.rules import State, implements
 
 USUAL_NUMBER = 518  # of the usual starting position among those of Chess960
-MOVES_KEPT = 128
 NO_PROGRESS = 100
 ON, MATE, STALEMATE, REPETITION, NO_PROGRESS_DRAW, TOO_FEW_MEN = range(6)
 ENDINGS = ("", "mate", "stalemate", "third occurrence", "100 plies without capture or pawn move", "too few men to mate")
@@ -81,7 +83,7 @@ STATE = np.dtype(
         ("repeated", np.uint8, (SLOTS,)),  # whether each board had occurred before, as Lc0 sees it
         ("base", np.uint64, (WORDS,)),
         ("history", np.uint64, (NO_PROGRESS + 1,)),  # keys since the last capture or pawn move
-        ("moves", np.uint16, (MOVES_KEPT,)),  # made at ply n: number n % 128
+        ("moves", np.uint16, (MOVES_KEPT,)),
     ],
     align=True,
 )
@@ -93,14 +95,7 @@ STATE = np.dtype(
 @njit(cache=True, nogil=True)
 def words_now(state: State) -> Words:
     """Return the words of the present position."""
-    slot = state.plies & 7
-    return (
-        state.boards[slot, 0],
-        state.boards[slot, 1],
-        state.boards[slot, 2],
-        state.boards[slot, 3],
-        state.boards[slot, 4],
-    )
+    return words_at(state, state.plies & 7)
 
 
 @njit(cache=True, nogil=True)
@@ -333,7 +328,7 @@ class Chess(Game):
 
     def kept_move(self, kept: int, mover: Seat) -> str:
         """Write a move that is kept with its remark."""
-        action, castled, knighted = kept & 0x7FF, bool(kept & CASTLED), bool(kept & KNIGHTED)
+        action, castled, knighted = kept & ACTION_MASK, bool(kept & CASTLED), bool(kept & KNIGHTED)
         return notation.uci_text(action, mover, castled, knighted, self.king_takes_rook)
 
     def parse(self, text: str, state: State) -> None:

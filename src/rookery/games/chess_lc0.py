@@ -21,7 +21,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from rookery.games.bits import popcount
 from rookery.games.chess_board import (
     BISHOP,
     FIRST_RANK,
@@ -42,7 +41,6 @@ from rookery.games.chess_board import (
     RIGHTS,
     ROOK,
     WORDS,
-    bit,
     both_ways,
     mask_of,
     squares_from,
@@ -91,12 +89,6 @@ def unpacked(action: int) -> tuple[int, int, int]:
     """Return source, target and promoted kind of a move; kind 0 promotes a pawn to a knight."""
     packed = int(PACKED_MOVES[action])
     return packed & 63, (packed >> 6) & 63, packed >> 12
-
-
-@njit(cache=True, nogil=True)
-def plain_action(source: int, target: int) -> int:
-    """Number a move that names no promotion; the target must be reached by a queen or a knight."""
-    return int(FIRST_ACTION[source]) + popcount(REACH[source] & (bit(target) - ONE))
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from rookery.games.bits import Word, lowest_bit, reverse_bytes
+from rookery.games.bits import Word, lowest_bit
 from rookery.games.chess_board import (
     ALL,
     CASTLING_RANKS,
@@ -36,7 +36,16 @@ from rookery.games.chess_board import (
 )
 from rookery.games.chess_lc0 import SLOTS, is_filled
 from rookery.games.chess_lc0_turns import canonical_turn, turned_actions, turned_word
-from rookery.games.chess_moves import Words, after_move, men_in, write_legal
+from rookery.games.chess_moves import (
+    ACTION_MASK,
+    MOVES_KEPT,
+    Words,
+    after_move,
+    men_in,
+    turned_words,
+    words_at,
+    write_legal,
+)
 from rookery.games.rules import State
 
 PLANES = 112
@@ -45,36 +54,9 @@ FILLS = ("fen_only", "no", "always")
 """names of FEN_ONLY, EMPTY, FILLED, in their order"""
 CLASSICAL = 1
 FIRST_CANONICAL = 3
-MOVES_KEPT = 128  # of a state's ring of moves
 
 
 # ---- one position --------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def words_at(state: State, slot: int) -> Words:
-    """Return the words of one of the last boards."""
-    return (
-        state.boards[slot, 0],
-        state.boards[slot, 1],
-        state.boards[slot, 2],
-        state.boards[slot, 3],
-        state.boards[slot, 4],
-    )
-
-
-@njit(cache=True, nogil=True)
-def seen_from_other_side(words: Words) -> Words:
-    """Return a position as the other player sees it."""
-    mine, low, middle, high, rights = words
-    theirs = (low | middle | high) ^ mine
-    return (
-        reverse_bytes(theirs),
-        reverse_bytes(low),
-        reverse_bytes(middle),
-        reverse_bytes(high),
-        reverse_bytes(rights),
-    )
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +103,7 @@ def write_history(state: State, canonical: bool, fill: int, turn: int, masks: np
             words = before_push(words)
         marked = words[RIGHTS] & MARKER_RANK != NONE
         if ago & 1:
-            words = seen_from_other_side(words)
+            words = turned_words(words)
         if canonical and (words[RIGHTS] & CASTLING_RANKS != rights_now or (board > 0 and marked)):
             return
         write_board(words, known and state.repeated[slot] != 0, turn, 13 * board, masks)
@@ -160,7 +142,7 @@ def write_repeated(state: State, turn: int, masks: np.ndarray) -> None:
     if replayed:
         words = state.base[0], state.base[1], state.base[2], state.base[3], state.base[4]
         for ply in range(state.base_ply, begin + first):
-            words = after_move(words, int(state.moves[ply & (MOVES_KEPT - 1)]) & 0x7FF)[0]
+            words = after_move(words, int(state.moves[ply & (MOVES_KEPT - 1)]) & ACTION_MASK)[0]
     for index in range(first, state.since):
         ply = begin + index
         if not replayed:
@@ -168,12 +150,12 @@ def write_repeated(state: State, turn: int, masks: np.ndarray) -> None:
         if had_occurred(state, index):
             shown = words
             if (state.plies - ply) & 1:
-                shown = seen_from_other_side(words)
+                shown = turned_words(words)
             if shown[RIGHTS] & CASTLING_RANKS == rights_now:
                 write_board(shown, True, turn, 13 * count, masks)
             count -= 1
         if replayed:
-            words = after_move(words, int(state.moves[ply & (MOVES_KEPT - 1)]) & 0x7FF)[0]
+            words = after_move(words, int(state.moves[ply & (MOVES_KEPT - 1)]) & ACTION_MASK)[0]
 
 
 @njit(cache=True, nogil=True)

@@ -42,10 +42,25 @@ from rookery.games.chess_board import (
     straight_view,
 )
 from rookery.games.chess_lc0 import FIRST_ACTION, REACH, promotion_action, unpacked
+from rookery.games.rules import State
 
 CASTLED, KNIGHTED = 1 << 15, 1 << 14  # remarks to an action, so that it can be written without its position
+ACTION_MASK = (1 << 11) - 1  # what is left without them
+MOVES_KEPT = 128  # of a state: that made at ply n is number n % 128
 
 Words = tuple[Word, Word, Word, Word, Word]  # mine, low, middle, high, rights
+
+
+@njit(cache=True, nogil=True)
+def words_at(state: State, slot: int) -> Words:
+    """Return the words of one of the last boards of a state."""
+    return (
+        state.boards[slot, 0],
+        state.boards[slot, 1],
+        state.boards[slot, 2],
+        state.boards[slot, 3],
+        state.boards[slot, 4],
+    )
 
 
 # ---- where men may go ----------------------------------------------------------------------------
@@ -237,8 +252,9 @@ def can_move(men: Men, rights: Word, checkers: Word, pinned: Word) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def turned_words(mine: Word, low: Word, middle: Word, high: Word, rights: Word) -> Words:
+def turned_words(words: Words) -> Words:
     """Return a position as the other player sees it."""
+    mine, low, middle, high, rights = words
     return (
         reverse_bytes((low | middle | high) ^ mine),
         reverse_bytes(low),
@@ -296,14 +312,12 @@ def after_move(words: Words, action: int) -> tuple[Words, bool, int]:
     source, target, promoted = unpacked(action)
     start, end = bit(source), bit(target)
     if mine & end != NONE:
-        mine, low, middle, high, rights = castle(words, source, target)
-        return turned_words(mine, low, middle, high, rights), False, CASTLED
+        return turned_words(castle(words, source, target)), False, CASTLED
     is_pawn = (high & ~(low | middle)) & start != NONE
     captured = end >> uint64(8) if is_pawn and rights & MARKER_RANK & end != NONE else end
     irreversible = is_pawn or (low | middle | high) & captured != NONE
     promotion = is_pawn and end & LAST_RANK != NONE
-    mine, low, middle, high, rights = step(words, start, end, captured, promotion, promoted)
-    mine, low, middle, high, rights = turned_words(mine, low, middle, high, rights)
+    mine, low, middle, high, rights = turned_words(step(words, start, end, captured, promotion, promoted))
     if is_pawn and target - source == 16:
         rights |= marker_behind(reverse_bytes(end), high & ~(low | middle) & mine)
     return (mine, low, middle, high, rights), irreversible, KNIGHTED if promotion and promoted == 0 else 0

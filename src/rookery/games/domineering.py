@@ -30,8 +30,7 @@ from rookery.games.rules import State, implements
 
 LARGEST = 16
 SECTOR = 4
-TOKENS, TOKENS_MOVER, PLANES = 0, 1, 2
-KINDS = ("tokens", "tokens_mover", "planes")
+TOKENS, TOKENS_MOVER, PLANES = 0, 1, 2  # kinds of observations
 ALL_COVERED = uint64(0xFFFFFFFFFFFFFFFF)
 
 STATE = np.dtype(

@@ -26,6 +26,7 @@ from numba import njit, uint64
 
 from rookery.errors import BadInput
 from rookery.games import texas42_auction as auction
+from rookery.games import texas42_text as notation
 from rookery.games import texas42_tokens as tokens
 from rookery.games.bits import Word, popcount
 from rookery.games.game import Game, register
@@ -38,15 +39,19 @@ from rookery.games.texas42_auction import (
     AUCTIONS,
     BIDDING,
     DONE,
+    FIRST_BID,
+    FIRST_JUMP,
+    FIRST_NAME,
+    HOUSE_ACTIONS,
     LEAST_POINTS,
     MOST_MARKS,
     NAMING,
     NO_AUCTION,
-    PASS,
     PLAYING,
     SILENT,
+    bid_of,
 )
-from rookery.games.texas42_house import FIRST_SPLASH, JUMP_TEXTS, USUAL, packed, read_house, sits_out
+from rookery.games.texas42_house import FIRST_SPLASH, USUAL, packed, read_house
 from rookery.games.texas42_play import DEAL_STREAM, clear, deal_hands, playable, put
 from rookery.games.texas42_setup import Hand, set_up
 from rookery.games.texas42_tiles import (
@@ -60,17 +65,10 @@ from rookery.games.texas42_tiles import (
     TILES,
     bit,
     read_declaration,
-    read_tile,
-    tile_text,
     tiles_of,
-    tiles_text,
 )
 from rookery.games.texas42_tiles import deal as deal
 
-FIRST_BID = HAND - PASS  # bid b is action FIRST_BID + b
-FIRST_NAME = HAND + auction.LAST_BID  # declaration d is action FIRST_NAME + d
-FIRST_JUMP = FIRST_NAME + len(NAMES)  # splash or plunge, bid b, is action FIRST_JUMP + b - FIRST_SPLASH
-HOUSE_ACTIONS = FIRST_JUMP + len(JUMP_TEXTS)
 ALL, OWN, CONTRACT, BIDS = 0, 1, 2, 3  # kinds of observations
 MARKS_OF_A_GAME = 7.0
 
@@ -118,14 +116,6 @@ def start(state: State, seed: int) -> None:
     if state.auction == NO_AUCTION:
         drawn = random_below(len(DECLARATIONS), seed, DEAL_STREAM, SEATS)
         state.declaration = drawn if state.called == NOT_NAMED else state.called
-
-
-@njit(cache=True, nogil=True)
-def bid_of(action: int) -> int:
-    """Return the bid that an action makes; SILENT if it is none."""
-    if action >= FIRST_JUMP:
-        return action - FIRST_JUMP + FIRST_SPLASH
-    return action - FIRST_BID if HAND <= action < FIRST_NAME else SILENT
 
 
 @implements("mover", STATE)
@@ -359,7 +349,7 @@ class Texas42(Game):
             state[name] = value
 
     def seat_name(self, seat: Seat) -> str:
-        return ("South", "West", "North", "East")[seat]
+        return notation.SEAT_NAMES[seat]
 
     def hide(self, state: State, seat: Seat) -> None:
         for other in range(SEATS):
@@ -387,75 +377,16 @@ class Texas42(Game):
     # -- text --
 
     def text(self, state: State) -> str:
-        hands = [tiles_text([int(t) for t in hand]) if hand[0] != NO_TILE else "?" for hand in state["tiles"]]
-        played = tiles_text([int(tile) for tile in state["history"][: state["plays"]] if tile != NO_TILE])
-        words = [NAMES[state["declaration"]], str(state["opener"]), "/".join(hands), played]
-        return " ".join(words if self.auction == "none" else [self.bids_text(state), *words])
-
-    def bids_text(self, state: State) -> str:
-        """Write the bids in the order in which they were made."""
-        spoken = [(int(state["opener"]) + i) % SEATS for i in range(state["spoken"])]
-        return ",".join(auction.BID_TEXTS[state["bids"][seat]] for seat in spoken) or "-"
+        return notation.position_text(state, self.auction != "none")
 
     def parse(self, text: str, state: State) -> None:
-        words = text.split()
-        parts = ["declaration", "seat that begins", "four hands joined by '/'", "plays"]
-        parts = parts if self.auction == "none" else ["bids", *parts]
-        if len(words) != len(parts):
-            raise BadInput(f"position {text!r} of {self.spec} should have {len(parts)} parts: {', '.join(parts)}")
-        *bids, named, opener, hands, plays = words
-        read_hands: list[Hand] = [None if hand == "?" else hand.split(",") for hand in hands.split("/")]
-        read_plays = [] if plays == "-" else plays.split(",")
-        read_bids = [] if bids in ([], ["-"]) else bids[0].split(",")
-        try:
-            set_up(state, read_hands, None if named == "-" else named, opener, read_plays, read_bids)
-        except BadInput as error:
-            raise BadInput(f"position {text!r} of {self.spec}: {error}") from None
+        notation.parse_position(text, state, self.auction != "none", self.spec)
 
     def draw(self, state: State) -> str:
-        lines = [f"declaration {NAMES[state['declaration']]}, points {state['points'][0]} to {state['points'][1]}"]
-        if self.auction != "none":
-            lines[0] += f", bids {self.bids_text(state)}"
-        begun = int(state["plays"]) & ~3
-        if state["phase"] == DONE and begun:
-            begun -= SEATS
-        trick = {(int(state["leaders"][begun // 4]) + i) % 4: i for i in range(int(state["plays"]) - begun)}
-        trick.pop(sits_out(state), None)
-        for seat in range(SEATS):
-            left = tiles_of(int(state["hands"][seat]) & ~int(state["played"]))
-            shown = [tile_text(tile) for tile in left]
-            if state["tiles"][seat, 0] == NO_TILE:
-                shown = ["?"] * (HAND - begun // 4 - (seat in trick) if seat != sits_out(state) else HAND)
-            lying = tile_text(int(state["history"][begun + trick[seat]])) if seat in trick else ""
-            turn = ">" if seat == state["texas42_mover"] and state["phase"] != DONE else " "
-            lines.append(f"{turn} {self.seat_name(seat):5s} {lying:3s} | {' '.join(shown)}".rstrip())
-        return "\n".join(lines)
+        return notation.drawn(state, self.auction != "none")
 
     def move_text(self, state: State, action: Action) -> str:
-        if FIRST_NAME <= action < FIRST_JUMP:
-            return NAMES[action - FIRST_NAME]
-        if action >= HAND:
-            return auction.BID_TEXTS[bid_of(action)]
-        tile = int(state["tiles"][state["texas42_mover"], action])
-        return f"slot{action}" if tile == NO_TILE else tile_text(tile)
+        return notation.move_text(state, int(action))
 
     def parse_move(self, state: State, text: str) -> Action:
-        if self.auction != "none":
-            known = {self.move_text(state, action): action for action in range(HAND, self.actions)}
-            if text in known and text != "-":
-                return known[text]
-        name = self.seat_name(int(state["texas42_mover"]))
-        slots = {self.move_text(state, slot): slot for slot in range(HAND)}
-        if text in slots:
-            return slots[text]
-        try:
-            tile = read_tile(text)
-        except BadInput:
-            others = "" if self.auction == "none" else ", a bid (pass, 30..41, 1m..7m) or a declaration"
-            others += f", {', '.join(JUMP_TEXTS)}" if self.house else ""
-            raise BadInput(f"{text!r} is no move of texas42; moves are a tile like 6-4{others}") from None
-        if tile_text(tile) in slots:
-            return slots[tile_text(tile)]
-        if state["tiles"][state["texas42_mover"], 0] == NO_TILE:
-            raise BadInput(f"move {text!r}: the hand of {name} is hidden; only its played tiles are known here")
-        raise BadInput(f"move {text!r}: {name} was not dealt that tile, but {', '.join(slots)}")
+        return notation.parse_move(state, text, self.actions)

@@ -22,13 +22,8 @@ from numba import njit
 
 from rookery.errors import BadInput
 from rookery.games.rules import State
-from rookery.games.texas42_house import (
-    JUMP_TEXTS,
-    house_names,
-    jump_bids,
-    jump_marks,
-)
-from rookery.games.texas42_tiles import DOUBLES_SUIT, NELLO, NOT_NAMED, SEATS, SEVENS
+from rookery.games.texas42_house import FIRST_SPLASH, JUMP_TEXTS, house_names, jump_bids, jump_marks
+from rookery.games.texas42_tiles import DOUBLES_SUIT, HAND, NAMES, NELLO, NOT_NAMED, SEATS, SEVENS
 
 SILENT, PASS, ONE_MARK = 0, 1, 14
 AUCTIONS = ("none", "redeal", "forced")  # whether there is one, and what happens if all pass
@@ -39,8 +34,20 @@ PLAYING, BIDDING, NAMING, DONE = 0, 1, 2, 3  # phases of a hand
 LEAST_POINTS, ALL_POINTS = 30, 42
 POINT_BIDS = (1 << ONE_MARK) - (1 << (PASS + 1))
 PLAIN_NAMES = (1 << NOT_NAMED) - 1 - (1 << DOUBLES_SUIT)
+FIRST_BID = HAND - PASS  # bid b is action FIRST_BID + b
+FIRST_NAME = HAND + LAST_BID  # declaration d is action FIRST_NAME + d
+FIRST_JUMP = FIRST_NAME + len(NAMES)  # splash or plunge, bid b, is action FIRST_JUMP + b - FIRST_SPLASH
+HOUSE_ACTIONS = FIRST_JUMP + len(JUMP_TEXTS)
 
 BID_TEXTS = ("", "pass", *map(str, range(30, 42)), *(f"{marks}m" for marks in range(1, MOST_MARKS + 1)), *JUMP_TEXTS)
+
+
+@njit(cache=True, nogil=True)
+def bid_of(action: int) -> int:
+    """Return the bid that an action makes; SILENT if it is none."""
+    if action >= FIRST_JUMP:
+        return action - FIRST_JUMP + FIRST_SPLASH
+    return action - FIRST_BID if HAND <= action < FIRST_NAME else SILENT
 
 
 @njit(cache=True, nogil=True)

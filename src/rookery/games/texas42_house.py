@@ -44,7 +44,6 @@ SPLASH_RULES = ("none", "2", "3", "both")
 BIDDERS_CHOICE = NELLO_RULES.index("any")
 LEAST_JUMP = 2  # marks of the lowest splash or plunge
 FIRST_SPLASH, FIRST_PLUNGE = 21, 23  # bids, after those of `texas42_auction`
-LAST_JUMP = 28
 JUMP_TEXTS = ("splash-2m", "splash-3m", *(f"plunge-{marks}m" for marks in range(LEAST_JUMP, 8)))
 USUAL = {
     "nello": "none",

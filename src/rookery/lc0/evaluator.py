@@ -23,6 +23,7 @@ import torch
 from rookery.drawing import table
 from rookery.errors import BadInput
 from rookery.games.chess_lc0_input import FILLS, PLANES, fill_planes, moves_of, pairs_of, planes_of
+from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.lc0.positions import Given, chess_game, position_of
 from rookery.nets.lc0.network import Lc0Network
@@ -30,6 +31,7 @@ from rookery.nets.lc0.stored import load_network
 
 PRECISIONS = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 DEVICES = ("cpu", "cuda", "mps")
+MOST_ROWS = 1 << 20
 REMEMBERED = 10_000
 """positions; each takes 8 kB"""
 
@@ -130,8 +132,8 @@ class Evaluator:
         self.device = checked_device(device)
         self.network = network.to(self.device, self.dtype).eval()
         self.fill = fill_number(fill)
-        self.batch = batch
-        self.remembered = Answers(remembered)
+        self.batch = whole_number("batch of a network", batch, 1, MOST_ROWS)
+        self.remembered = Answers(whole_number("remembered answers", remembered, 0, 1 << 40))
         self.game = chess_game()
         self.planes = np.empty((batch, PLANES, 64), np.float32)  # filled again and again: fresh memory is slow
 

@@ -21,12 +21,14 @@ import numpy as np
 
 from rookery.errors import BadInput
 from rookery.games.chess import NO_PROGRESS
+from rookery.games.chess_lc0_input import moves_of
+from rookery.games.chess_moves import ACTION_MASK, MOVES_KEPT
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
 from rookery.games.rules import play
 from rookery.lc0.evaluator import Evaluator
 from rookery.lc0.found import Found, found_in
-from rookery.search.analysis import Analysis, Limits, Watch
+from rookery.search.analysis import Analysis, Limits, Watch, out_of_time
 from rookery.search.lc0_arrays import BYTES_A_NODE, EDGES_A_NODE, ENDED, MEMORY, MOST_VISITS, keep_subtree, room
 from rookery.search.lc0_settings import Lc0Settings
 from rookery.search.lc0_twins import find_speakers
@@ -130,7 +132,7 @@ class Searcher:
             return None
         n = 0
         for ply in range(begun, plies):
-            action = int(new["moves"][ply % 128]) & 0x7FF
+            action = int(new["moves"][ply % MOVES_KEPT]) & ACTION_MASK
             child = self.child_of(n, action)
             if child is None:
                 return None
@@ -205,7 +207,7 @@ class Searcher:
             return "the tree has used up its memory"
         if limits.depth is not None and self.depth >= limits.depth:
             return "deep enough"
-        return "stopped" if watch.ended else ""
+        return "stopped" if out_of_time(limits, watch) else ""
 
     @property
     def depth(self) -> int:
@@ -249,8 +251,6 @@ class Searcher:
 
 def legal_actions(position: Position) -> list[Action]:
     """List the moves of a position, also of a drawn one, where a game may go on that nobody has claimed."""
-    from rookery.games.chess_lc0_input import moves_of
-
     actions, _, counts = moves_of(position.states, np.zeros(1, np.int32), position.game.most_legal)
     return [int(action) for action in actions[0, : counts[0]]]
 

@@ -22,7 +22,8 @@ from rookery.learn.book import ENDINGS, PLAYING, PLY, room
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import note_all
 from rookery.search.evaluator import Evaluator
-from rookery.search.trees import Trees, begin_all
+from rookery.search.tree_kernels import begin_all
+from rookery.search.trees import Trees
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ from rookery.search.analysis import Watch
 from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator
 from rookery.search.tree_arrays import PLAIN, Arrays, tree_of
-from rookery.search.trees import Trees, begin_all
+from rookery.search.tree_kernels import begin_all
+from rookery.search.trees import Trees
 
 FULL_ROUNDS = 1 << 62  # the stream of random numbers that tell which rounds teach
 MOST_ATTEMPTS = 10_000  # games begun in one place until one outlasts its random plies

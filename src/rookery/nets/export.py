@@ -51,7 +51,7 @@ def onnx_bytes(network: Network, about: About) -> bytes:
     graph = Graph()
     logits, values = WRITERS[type(network)](graph, network)
     graph.node("Identity", logits, output="logits")
-    graph.node("Reshape", graph.node("Tanh", values), graph.numbers([-1]), output="values")
+    graph.node("Reshape", graph.node("Tanh", values), graph.wholes([-1]), output="values")
     made = onnx.helper.make_graph(
         graph.nodes,
         f"rookery {network.config.kind}",
@@ -103,7 +103,7 @@ class Graph:
         """Add the weights of a layer."""
         return self.constant(tensor.detach().cpu().float().contiguous().numpy())
 
-    def numbers(self, numbers: list[int]) -> str:
+    def wholes(self, numbers: list[int]) -> str:
         """Add a short list of whole numbers, such as a shape."""
         import numpy as np
 
@@ -126,7 +126,7 @@ class Graph:
         tensors = (norm.weight, norm.bias, norm.running_mean, norm.running_var)
         return self.node("BatchNormalization", x, *(self.weights(tensor) for tensor in tensors), epsilon=norm.eps)
 
-    def numbers_of(self, *numbers: float) -> str:
+    def singles(self, *numbers: float) -> str:
         """Add a list of numbers of single precision."""
         import numpy as np
 
@@ -143,12 +143,12 @@ class Graph:
 
     def gelu(self, x: str) -> str:
         """Add a GELU: x (1 + erf(x / sqrt 2)) / 2."""
-        share = self.node("Erf", self.node("Mul", x, self.numbers_of(0.5**0.5)))
-        return self.node("Mul", self.node("Mul", x, self.numbers_of(0.5)), self.node("Add", share, self.numbers_of(1)))
+        share = self.node("Erf", self.node("Mul", x, self.singles(0.5**0.5)))
+        return self.node("Mul", self.node("Mul", x, self.singles(0.5)), self.node("Add", share, self.singles(1)))
 
     def part(self, x: str, axis: int, first: int, last: int) -> str:
         """Add what lies on an axis from first up to last."""
-        return self.node("Slice", x, *(self.numbers([number]) for number in (first, last, axis)))
+        return self.node("Slice", x, *(self.wholes([number]) for number in (first, last, axis)))
 
     def relu(self, x: str) -> str:
         """Add a ReLU."""
@@ -182,7 +182,7 @@ def write_residual(graph: Graph, network: Residual) -> tuple[str, str]:
 def write_tower(graph: Graph, network: Tower) -> tuple[str, str]:
     """Write a convolutional tower."""
     config = network.config
-    x = graph.node("Reshape", "observations", graph.numbers([-1, config.planes, config.rows, config.cols]))
+    x = graph.node("Reshape", "observations", graph.wholes([-1, config.planes, config.rows, config.cols]))
     x = graph.relu(graph.norm(graph.convolution(x, network.input_conv), network.input_bn))
     for block in network.blocks:
         assert isinstance(block, TowerBlock)
@@ -210,7 +210,7 @@ def write_over_board(graph: Graph, x: str) -> str:
 
 def for_cells(graph: Graph, x: str) -> str:
     """Let a number of each plane, [N, planes], stand for all its cells."""
-    return graph.node("Unsqueeze", x, graph.numbers([2, 3]))
+    return graph.node("Unsqueeze", x, graph.wholes([2, 3]))
 
 
 def write_squeeze(graph: Graph, x: str, squeeze: Squeeze) -> str:
@@ -228,8 +228,8 @@ def write_cell_logits(graph: Graph, planes: str, config: TowerConfig) -> str:
     rows, cols = config.rows, config.cols
     parts = []
     for plane, bounds in ((0, (rows - 1, cols)), (1, (rows, cols - 1))):
-        starts, ends = graph.numbers([plane, 0, 0]), graph.numbers([plane + 1, *bounds])
-        part = graph.node("Slice", planes, starts, ends, graph.numbers([1, 2, 3]))
+        starts, ends = graph.wholes([plane, 0, 0]), graph.wholes([plane + 1, *bounds])
+        part = graph.node("Slice", planes, starts, ends, graph.wholes([1, 2, 3]))
         parts.append(graph.node("Flatten", graph.node("Transpose", part, perm=[0, 1, 3, 2]) if plane else part))
     return graph.node("Concat", *parts, axis=1)
 
@@ -239,9 +239,9 @@ def write_transformer(graph: Graph, network: Transformer) -> tuple[str, str]:
     config = network.config
     tokens = graph.node("Cast", "observations", to=7)  # whole numbers of 64 bits
     if not config.side_token:
-        tokens = graph.node("Min", tokens, graph.numbers([config.states - 1]))
-    known = graph.numbers(list(range(config.all_states)))
-    states = graph.node("Equal", graph.node("Unsqueeze", tokens, graph.numbers([2])), known)
+        tokens = graph.node("Min", tokens, graph.wholes([config.states - 1]))
+    known = graph.wholes(list(range(config.all_states)))
+    states = graph.node("Equal", graph.node("Unsqueeze", tokens, graph.wholes([2])), known)
     x = graph.product(graph.node("Cast", states, to=1), network.state_embed.weight.mT)
     x = graph.node("Add", x, graph.weights(network.pos_embed.weight))
     for layer in network.layers:
@@ -259,21 +259,21 @@ def write_transformer(graph: Graph, network: Transformer) -> tuple[str, str]:
 def write_attention(graph: Graph, x: str, attention: Attention, tokens: int) -> str:
     """Write what the heads of a layer add to the stream."""
     heads, width, _ = attention.W_Q.shape
-    shape = graph.numbers([-1, tokens, heads, width])
+    shape = graph.wholes([-1, tokens, heads, width])
     parts = [graph.node("Reshape", graph.product(x, w.flatten(0, 1)), shape) for w in (attention.W_Q, attention.W_V)]
     queries, values = (graph.node("Transpose", part, perm=[0, 2, 1, 3]) for part in parts)
     keys = graph.node("Reshape", graph.product(x, attention.W_K.flatten(0, 1)), shape)
     scores = graph.node("MatMul", queries, graph.node("Transpose", keys, perm=[0, 2, 3, 1]))
-    pattern = graph.node("Softmax", graph.node("Mul", scores, graph.numbers_of(width**-0.5)), axis=-1)
+    pattern = graph.node("Softmax", graph.node("Mul", scores, graph.singles(width**-0.5)), axis=-1)
     mixed = graph.node("Transpose", graph.node("MatMul", pattern, values), perm=[0, 2, 1, 3])
-    mixed = graph.node("Reshape", mixed, graph.numbers([-1, tokens, heads * width]))
+    mixed = graph.node("Reshape", mixed, graph.wholes([-1, tokens, heads * width]))
     return graph.product(mixed, attention.W_O.flatten(0, 1).mT)
 
 
 def write_moves(graph: Graph, squares: str, head: PolicyHead) -> str:
     """Write the logits of moves from what is known of each square."""
     hidden = len(head.W_in.bias)
-    grid = graph.numbers([-1, head.rows, head.cols, hidden])
+    grid = graph.wholes([-1, head.rows, head.cols, hidden])
     left, right = head.W_in.weight.chunk(2, 1)
     first = graph.node("Reshape", graph.product(squares, left, head.W_in.bias), grid)
     second = graph.node("Reshape", graph.product(squares, right), grid)
@@ -290,13 +290,13 @@ def write_half_sign(graph: Graph, tokens: str, network: Transformer) -> str:
     config = network.config
     if config.side_token:
         board = graph.part(tokens, 1, config.squares, config.inputs)
-        other = graph.node("Cast", graph.node("Equal", board, graph.numbers([config.states])), to=1)
+        other = graph.node("Cast", graph.node("Equal", board, graph.wholes([config.states])), to=1)
     else:
-        covered = graph.node("Greater", graph.part(tokens, 1, 0, config.squares), graph.numbers([0]))
-        count = graph.node("ReduceSum", graph.node("Cast", covered, to=7), graph.numbers([1]), keepdims=1)
-        dominoes = graph.node("Div", count, graph.numbers([2]))
-        other = graph.node("Cast", graph.node("Mod", dominoes, graph.numbers([2])), to=1)
-    return graph.node("Sub", graph.numbers_of(0.5), other)
+        covered = graph.node("Greater", graph.part(tokens, 1, 0, config.squares), graph.wholes([0]))
+        count = graph.node("ReduceSum", graph.node("Cast", covered, to=7), graph.wholes([1]), keepdims=1)
+        dominoes = graph.node("Div", count, graph.wholes([2]))
+        other = graph.node("Cast", graph.node("Mod", dominoes, graph.wholes([2])), to=1)
+    return graph.node("Sub", graph.singles(0.5), other)
 
 
 WRITERS: dict[type[Network], Any] = {

@@ -37,6 +37,11 @@ from rookery.writing import write_whole
 FORMAT = 1
 """of our files; raised when older programs could not read them"""
 SUFFIXES = (".pth", ".pt", ".safetensors")
+KINDS = (
+    torch.float64, torch.float32, torch.float16, torch.bfloat16,
+    torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
+)  # fmt: skip
+"""of numbers that are read; others may not even be compared"""
 
 
 class About(Config):
@@ -208,7 +213,7 @@ def read_safetensors(place: Path) -> dict[str, Any]:
 def interpreted(content: dict[str, Any], size: int) -> Loaded:
     """Make a network of what a file of `size` bytes holds."""
     version = content.get("format", FORMAT)
-    if version != FORMAT:
+    if not isinstance(version, int) or version != FORMAT:  # it may be a tensor, of which nothing is simply true
         raise BadInput(f"it is of format {version!r}; this program reads format {FORMAT}")
     weights = checked_weights(content.get("model_state_dict", content), size)
     if "network" in content:
@@ -237,7 +242,7 @@ def checked_weights(weights: Any, size: int) -> dict[str, Tensor]:
     for name, tensor in weights.items():
         if not isinstance(name, str) or not isinstance(tensor, Tensor):
             raise BadInput(f"weights should be tensors by name; {name!r} is a {type(tensor).__name__}")
-        if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.device.type != "cpu":
+        if tensor.layout != torch.strided or tensor.dtype not in KINDS or tensor.device.type != "cpu":
             raise BadInput(f"the weights {name!r} are of a kind that networks do not have")
     if sum(tensor.numel() for tensor in weights.values()) > size:  # none takes less than a byte
         raise BadInput("it claims to hold more weights than fit into it")

@@ -140,8 +140,8 @@ def check_agreement(config: PerceptronConfig | ResidualConfig, said: Any) -> Non
         raise BadInput(f"its model_config should be a dictionary, not {said!r}")
     for name, ours in SIZES.items():
         size = getattr(config, ours, None)
-        if name in said and said[name] != size:
+        if name in said and (not isinstance(said[name], int) or said[name] != size):
             raise BadInput(f"its model_config says {name} {said[name]!r}, but its weights have {size}")
-    rich = OBSERVATIONS.get(config.inputs) == "rich"
-    if config.inputs in OBSERVATIONS and "rich_obs" in said and bool(said["rich_obs"]) != rich:
+    rich, told = OBSERVATIONS.get(config.inputs) == "rich", said.get("rich_obs")
+    if config.inputs in OBSERVATIONS and "rich_obs" in said and (not isinstance(told, int) or bool(told) != rich):
         raise BadInput(f"its model_config says rich_obs {said['rich_obs']!r}, but it reads {config.inputs} numbers")

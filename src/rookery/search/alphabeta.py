@@ -20,7 +20,7 @@ from rookery.games.options import whole_number
 from rookery.games.position import Action, Position
 from rookery.search.alphabeta_desk import BARRED, LEVEL, NODES, Desk, Settings, new_desk
 from rookery.search.alphabeta_walk import begin, depth_for, is_settled, judged, walk
-from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.analysis import Analysis, Limits, Line, Watch, out_of_time
 from rookery.search.evaluations import UNIT
 from rookery.search.table import Table, lent, new_search, new_table
 
@@ -207,8 +207,7 @@ class Run:
     def ended(self) -> bool:
         """Whether a limit is reached or the watch has ended."""
         limits, nodes = self.limits, int(self.desk.place[NODES])
-        out_of_time = limits.seconds is not None and self.watch.spent >= limits.seconds
-        return self.watch.ended or out_of_time or (limits.nodes is not None and nodes >= limits.nodes)
+        return out_of_time(limits, self.watch) or (limits.nodes is not None and nodes >= limits.nodes)
 
     def line(self, nodes: int) -> Line:
         """Return the best move of the root as the walk has left it."""

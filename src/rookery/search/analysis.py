@@ -106,3 +106,8 @@ class Watch:
     def ended(self) -> bool:
         """Whether the time is up or somebody has said stop."""
         return bool(self.stop[0]) or (self.seconds is not None and self.spent >= self.seconds)
+
+
+def out_of_time(limits: Limits, watch: Watch) -> bool:
+    """Tell whether a search is to end; a watch that a caller gives may not know the seconds of the limits."""
+    return watch.ended or (limits.seconds is not None and watch.spent >= limits.seconds)

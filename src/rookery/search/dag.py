@@ -20,7 +20,7 @@ from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.games.position import Action, Position, fill_observation
 from rookery.games.rng import random_bits
-from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.analysis import Analysis, Limits, Line, Watch, out_of_time
 from rookery.search.dag_graph import (
     DEEPEST,
     DEPTH,
@@ -228,7 +228,7 @@ def refuse(running: Search, went: int) -> None:
 def run(running: Search, limits: Limits, watch: Watch) -> None:
     """Make simulations until a limit is reached, somebody says stop or the graph is full."""
     target, reported, budget = limits.nodes or FOREVER, watch.spent, FIRST_SLICE
-    while running.done < target and not ended(limits, watch):
+    while running.done < target and not out_of_time(limits, watch):
         begun = time.perf_counter()
         if running.evaluator is None:
             went = simulate(running.graph, running.trail, running.states, running.rule, target, budget, watch.stop)
@@ -245,11 +245,6 @@ def run(running: Search, limits: Limits, watch: Watch) -> None:
         if watch.report is not None and watch.spent - reported >= REPORT_SECONDS:
             reported = watch.spent
             watch.report(analysed(running, 0.0))
-
-
-def ended(limits: Limits, watch: Watch) -> bool:
-    """Tell whether the time is up, by the watch or by the limits, or somebody has said stop."""
-    return watch.ended or (limits.seconds is not None and watch.spent >= limits.seconds)
 
 
 def paced(budget: int, took: float, limits: Limits, watch: Watch) -> int:
@@ -292,6 +287,11 @@ def judge(running: Search, node: int, state: np.void) -> None:
     observation = np.empty((1, int(np.prod(game.observations[evaluator.kind]))), np.float32)
     fill_observation(state, kinds.index(evaluator.kind), observation[0])
     logits, values = evaluator(observation)
+    if np.shape(logits) != (1, game.actions) or np.shape(values) != (1,):
+        raise BadInput(
+            f"the evaluator answers with arrays of shape {(np.shape(logits), np.shape(values))}; asked for were logits "
+            f"{(1, game.actions)} and values (1,)"
+        )
     row = np.ascontiguousarray(logits, np.float32)[0]
     if not take_judgement(running.graph, node, row, float(values[0]), running.rule):
         raise BadInput(f"the evaluator answers with logits or a value ({values[0]}) that are no numbers in [-1, 1]")

@@ -33,6 +33,7 @@ from rookery.search.dag_graph import (
     node_of,
 )
 from rookery.search.evaluations import UNIT, evaluate, promise
+from rookery.search.evaluator import MOST_VALUE
 
 ROOT, LEAF, PLAYOUT = 0, 1, 2  # the three states a search holds
 EDGES_A_PLY = 32  # edges that are looked at in the time of one ply of a playout, about
@@ -122,7 +123,8 @@ def descend(graph: Graph, trail: Trail, states: np.ndarray, rule: Rule) -> int:
 def take_judgement(graph: Graph, node: int, logits: np.ndarray, value: float, rule: Rule) -> bool:
     """Give a node that has its edges its value and its moves their priors, from logits [actions]; False: no numbers."""
     first, last = graph.first[node], graph.first[node] + graph.degree[node]
-    most, sound = -math.inf, -1.0 <= value <= 1.0
+    most, sound = -math.inf, abs(value) <= MOST_VALUE
+    value = min(1.0, max(-1.0, value))  # one that is sure of it says a little more
     for edge in range(first, last):
         logit = float(logits[graph.action[edge]])
         sound &= math.isfinite(logit)

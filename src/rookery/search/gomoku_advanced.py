@@ -18,7 +18,7 @@ from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.games.rules import State
 from rookery.search import gomoku_vcf as fours
-from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.analysis import Analysis, Limits, Line, Watch, out_of_time
 from rookery.search.borrowed import borrowed
 from rookery.search.gomoku_judge import (
     BEST,
@@ -39,13 +39,7 @@ from rookery.search.gomoku_judge import (
     store,
     table_move,
 )
-from rookery.search.gomoku_lines import (
-    add_near,
-    checked,
-    find_near,
-    out_of_time,
-    point_of,
-)
+from rookery.search.gomoku_lines import add_near, checked, find_near, point_of
 from rookery.search.gomoku_memory import DEEPEST, memory_for, spare
 from rookery.search.gomoku_moves import IN_DANGER, list_moves
 from rookery.search.gomoku_patterns import IS_DOUBLE, IS_FIVE, count_of, lay, put, take

@@ -25,7 +25,7 @@ from rookery.games.gomoku_board import BLACK, LARGEST, PLAY
 from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.games.rules import State
-from rookery.search.analysis import Analysis, Limits, Line, Watch
+from rookery.search.analysis import Analysis, Limits, Line, Watch, out_of_time
 from rookery.search.gomoku_groups import BOARD, SCALE, flip, lay
 from rookery.search.gomoku_lines import (
     add_near,
@@ -34,7 +34,6 @@ from rookery.search.gomoku_lines import (
     free_in_row,
     insert_move,
     new_record,
-    out_of_time,
     point_of,
 )
 from rookery.search.gomoku_swap2 import opening_choice

@@ -29,7 +29,6 @@ from rookery.games.gomoku_board import BLACK, DIRECTIONS, LARGEST, MARGIN, WHITE
 from rookery.games.position import Position
 from rookery.games.rng import number
 from rookery.games.rules import State
-from rookery.search.analysis import Limits, Watch
 
 POINTS = LARGEST * LARGEST
 LINES = 2 * LARGEST
@@ -176,11 +175,6 @@ def find_near(board: State, state: State, near: np.ndarray) -> None:
     for point in range(state.size * state.size):
         if stone_at(state, point) >= 0:
             add_near(board, near, point)
-
-
-def out_of_time(limits: Limits, watch: Watch) -> bool:
-    """Tell whether a search is to end; a watch that a caller gives may not know the seconds of the limits."""
-    return watch.ended or (limits.seconds is not None and watch.spent >= limits.seconds)
 
 
 def checked(position: Position, who: str) -> Gomoku:

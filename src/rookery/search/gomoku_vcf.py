@@ -35,7 +35,6 @@ RUNNING, WON, FAILED = 0, 1, 2
 LEVEL, NODES, STATUS, LAST = 0, 1, 2, 3  # what `place` holds; LAST: the answer a double threat leaves, or -1
 SLICE = 5_000  # nodes between two looks at the outside world, a few milliseconds
 MOST_NODES = 10**12
-DEEPEST = POINTS // 2 + 1
 TABLE_BITS = 16
 
 THREATS: tuple[Any, ...] = (
@@ -142,9 +141,9 @@ def five_point(threats: State, side: int, besides: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def makes_four(threats: State, point: int) -> bool:
-    """Tell whether a point makes a four of the attacker."""
-    for direction in range(DIRECTIONS):
+def makes_four(threats: State, point: int, directions: int) -> bool:
+    """Tell whether a point makes a four of the attacker in one of the first so many directions."""
+    for direction in range(directions):
         points = threats.fours[direction, threats.line[point, direction]]
         if (points >> uint64(threats.shift[point, direction])) & uint64(1):
             return True
@@ -164,20 +163,10 @@ def list_fours(threats: State, frame: State) -> None:
             while points:
                 point = threats.origin[direction, line] + lowest_bit(points) * threats.step[direction]
                 points &= points - uint64(1)
-                if not listed_before(threats, point, direction):
+                if not makes_four(threats, point, direction):
                     frame.moves[count] = point
                     count += 1
     frame.count = count
-
-
-@njit(cache=True, nogil=True)
-def listed_before(threats: State, point: int, direction: int) -> bool:
-    """Tell whether a point makes a four in an earlier direction too."""
-    for earlier in range(direction):
-        points = threats.fours[earlier, threats.line[point, earlier]]
-        if (points >> uint64(threats.shift[point, earlier])) & uint64(1):
-            return True
-    return False
 
 
 # ---- the search ----------------------------------------------------------------------------------
@@ -216,7 +205,7 @@ def list_attacks(threats: State, frame: State) -> None:
     danger = five_point(threats, DEFENDER, -1)
     if danger < 0:
         list_fours(threats, frame)
-    elif five_point(threats, DEFENDER, danger) < 0 and makes_four(threats, danger):
+    elif five_point(threats, DEFENDER, danger) < 0 and makes_four(threats, danger, DIRECTIONS):
         frame.moves[0], frame.count = danger, 1
 
 
@@ -261,9 +250,9 @@ def solve(
 ) -> int:
     """Go on until the search is done or has taken `budget` more nodes; return its status.
 
-    path    [DEEPEST]  the moves from the root to here, of dtype PATH
-    place   [4]        level, nodes so far, status, the winning five after the last answer
-    failed  [2^n]      hashes of positions without a win
+    path    [points // 2 + 2]  the moves from the root to here, of dtype PATH
+    place   [4]                level, nodes so far, status, the winning five after the last answer
+    failed  [2^n]              hashes of positions without a win
     """
     last = place[NODES] + budget
     while place[STATUS] == RUNNING and place[NODES] < last and stop[0] == 0:

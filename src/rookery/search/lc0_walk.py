@@ -20,8 +20,8 @@ from numba import float32, int16, int32, int64, njit, uint64
 
 from rookery.games.chess import MATE, ON
 from rookery.games.chess_board import RIGHTS
-from rookery.games.chess_lc0_input import encode, words_at
-from rookery.games.chess_moves import men_in, write_legal
+from rookery.games.chess_lc0_input import encode
+from rookery.games.chess_moves import men_in, words_at, write_legal
 from rookery.games.rules import State, play
 from rookery.search.borrowed import borrowed
 from rookery.search.inner import inner

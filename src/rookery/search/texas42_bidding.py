@@ -39,7 +39,7 @@ from rookery.games.texas42_auction import (
 )
 from rookery.games.texas42_setup import read_hands
 from rookery.games.texas42_tiles import DOUBLES_SUIT, NAMES, NO_TRUMP, NOT_NAMED, PAIRS, tiles_of
-from rookery.search.solve.texas42 import Solver
+from rookery.search.solve.texas42 import Solver, Stopped
 from rookery.search.solve.texas42_house import makes
 from rookery.search.worlds import worlds_of
 
@@ -68,6 +68,8 @@ class ExactPlay:
         house = states["declaration"] > NOT_NAMED
         if house.any():
             made = makes(states[house], self.threads, self.stop)
+            if self.stop is not None and self.stop[0]:
+                raise Stopped
             ours = (states["declarer"] & 1) == (states["texas42_mover"] & 1)
             best = np.where(ours[house], (made == 1).any(1), ~(made == 0).any(1))
             points[house] = ALL_POINTS * best

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import float32, njit
 
 from rookery.errors import BadInput
 from rookery.games.game import Game
@@ -89,6 +89,7 @@ MOST_RECORDS = (1 << 31) - 1  # nodes and edges of a tree are numbered with 32 b
 
 
 Single = Any  # a float32; Any, because it is one of Numba's, not Python's
+LOW, HIGH = float32(-1e30), float32(1e30)  # below and above all scores
 
 
 class Arrays(NamedTuple):

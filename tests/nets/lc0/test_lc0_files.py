@@ -230,9 +230,13 @@ def test_a_batch_norm_of_another_length_or_a_negative_variance_is_refused():
         network_of(read_bytes(file_bytes(net)))
 
 
-def test_missing_biases_are_zeros():
+@pytest.mark.parametrize("left", ["nothing", "a layer without numbers"])
+def test_missing_biases_are_zeros(left):
     net = random_net("plain tower, dense policy")
-    del net.get("weights").get("input").values["biases"]
+    convolution = net.get("weights").get("input")
+    del convolution.values["biases"]
+    if left != "nothing":
+        convolution.need("biases").values["min_val"] = 0.0
     network = network_of(read_bytes(file_bytes(net)))
     assert not network.get_parameter("body.input.biases").any()
 

@@ -212,6 +212,24 @@ def test_a_stop_ends_the_exploration():
     assert graph.size == 1
 
 
+class StopsAfter:
+    """A stop that is set after so many looks at it."""
+
+    def __init__(self, looks: int):
+        self.looks = looks
+
+    def __getitem__(self, _: int) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+def test_an_exploration_that_is_stopped_at_any_moment_tells_nothing_wrong(monkeypatch):
+    monkeypatch.setattr(retrograde, "WALK_SLICE", 3)
+    position = load("domineering", rows=3, cols=3).start()
+    told = {retrograde.explore(position, stop=StopsAfter(looks)).value(0) for looks in range(60)}
+    assert told == {None, retrograde.solve(position).value}
+
+
 def test_a_sample_is_the_same_on_two_threads_and_is_read_without_pickle(tmp_path):
     game = load("pylos")
     one = pylos_samples.sample(game, 6, seed=3, most_left=3, most_positions=50_000)
@@ -228,6 +246,12 @@ def test_a_sample_is_the_same_on_two_threads_and_is_read_without_pickle(tmp_path
         assert pylos.spheres_left(position) <= 3
         assert pylos.solve(position).value == value
         assert list(np.flatnonzero(moves != pylos_samples.ILLEGAL)) == list(position.legal())
+
+
+def test_a_sample_of_which_nothing_is_solved_is_given_up(monkeypatch):
+    monkeypatch.setattr(pylos_samples, "TRIES", 20)
+    with pytest.raises(BadInput, match="of 20 games none has a position with at most 6 spheres left that is solved"):
+        pylos_samples.sample(load("pylos"), 2, most_positions=1)
 
 
 def test_a_sample_goes_into_an_npz_file(tmp_path):

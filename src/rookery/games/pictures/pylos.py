@@ -9,7 +9,7 @@ from rookery.games import pylos_board as board
 from rookery.games.pictures.scene import CELL, Man, Picture, Scene, Spot, Way, symbol
 from rookery.games.position import Action
 from rookery.games.pylos_board import raised
-from rookery.games.pylos_turns import PLACING, STOP, reserve
+from rookery.games.pylos_turns import MAY_TAKE, PLACING, STOP, reserve
 from rookery.games.rules import State
 
 BASE, HOLE = "#B07D4A", "#8A5D30"
@@ -77,7 +77,7 @@ def way(state: State, action: Action) -> Way:
 
 def last_cells(scene: Scene) -> tuple[int, ...]:
     """Return the cell to which the last sphere came, unless it was a take-back."""
-    if not scene.actions or int(scene.position.state["phase"]) == 2 or scene.actions[-1] == STOP:
+    if not scene.actions or int(scene.position.state["phase"]) == MAY_TAKE or scene.actions[-1] == STOP:
         return ()
     action = scene.actions[-1]
     return (int(raised(action)[1]) if action >= board.CELLS else action,)

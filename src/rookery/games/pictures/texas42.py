@@ -8,7 +8,7 @@ from rookery.games.pictures.scene import Man, Picture, Scene, Spot, Way, symbol
 from rookery.games.position import Seat
 from rookery.games.rules import State
 from rookery.games.texas42 import Texas42, held, points, record, voids
-from rookery.games.texas42_auction import BID_TEXTS, PLAYING
+from rookery.games.texas42_auction import BID_TEXTS, DONE, PLAYING
 from rookery.games.texas42_tiles import CALLED, COUNTS, HAND, NAMES, PAIRS, SEATS, SEVENS, TILES, tile_text
 
 FELT, TILE, INK, GOLD = "#2F5D50", "#F7F3E8", "#1B1B1B", "#C99A2E"
@@ -137,7 +137,7 @@ def notes(scene: Scene) -> tuple[str, ...]:
     assert isinstance(game, Texas42)
     taken = points(position)
     teams = [" and ".join(game.seat_name(seat) for seat in range(SEATS) if game.teams[seat] == team) for team in (0, 1)]
-    told = [f"Declaration: {NAMES[int(state['declaration'])]}" if int(state["phase"]) in (0, 3) else "Bidding"]
+    told = [f"Declaration: {NAMES[int(state['declaration'])]}" if int(state["phase"]) in (PLAYING, DONE) else "Bidding"]
     told += [f"{name}: {number} points" for name, number in zip(teams, taken, strict=True)]
     told += bids_told(game, state)
     if int(state["declaration"]) < SEVENS:

@@ -101,7 +101,7 @@ class WeightFile:
         except BadInput as error:
             raise BadInput(f"{self.name}: {path} {error}") from None
         if release:
-            del layer.values["params"]
+            layer.values.pop("params", None)  # an empty layer has none
         return found
 
     def has(self, path: str) -> bool:

@@ -17,7 +17,6 @@ import numpy as np
 DIRECTIONS = [(0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1)]
 JUMPS = [(1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2)]
 QUEEN, ROOK, BISHOP = 0, 1, 2
-ATTENTION_RAW, CONVOLUTION_RAW = 64 * 64 + 8 * 24, 73 * 64
 
 
 @cache

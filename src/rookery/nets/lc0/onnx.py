@@ -58,7 +58,7 @@ class Writer(Graph):
 
     def reshaped(self, x: str, *shape: int) -> str:
         """Add another shape; 0 keeps an axis."""
-        return self.node("Reshape", x, self.numbers(list(shape)))
+        return self.node("Reshape", x, self.wholes(list(shape)))
 
     def turned(self, x: str, *order: int) -> str:
         """Add another order of the axes."""
@@ -144,7 +144,7 @@ class Writer(Graph):
             appended = self.reshaped(appended, 0, SQUARES, self.config.body.dense)
         else:
             assert isinstance(body.reach, Tensor)
-            ones = self.node("Mul", self.part(squares, 2, 0, SQUARES), self.numbers_of(0.0))
+            ones = self.node("Mul", self.part(squares, 2, 0, SQUARES), self.singles(0.0))
             appended = self.node("Add", ones, self.weights(body.reach))
         x = self.product(self.node("Concat", squares, appended, axis=2), body.ip_emb_w, body.ip_emb_b)
         x = self.activated(x, self.config.activation)
@@ -162,7 +162,7 @@ class Writer(Graph):
 
     def added(self, x: str, more: str, alpha: float) -> str:
         """Add x + alpha more."""
-        return self.node("Add", x, self.node("Mul", more, self.numbers_of(alpha)))
+        return self.node("Add", x, self.node("Mul", more, self.singles(alpha)))
 
     def feed_forward(self, x: str, ffn: FeedForward, activation: Activation) -> str:
         """Write hidden units."""
@@ -187,7 +187,7 @@ class Writer(Graph):
 
         queries, values = split(mha.q_w, mha.q_b, 0, 2, 1, 3), split(mha.v_w, mha.v_b, 0, 2, 1, 3)
         scores = self.node("MatMul", queries, split(mha.k_w, mha.k_b, 0, 2, 3, 1))
-        scores = self.node("Mul", scores, self.numbers_of(width**-0.5))
+        scores = self.node("Mul", scores, self.singles(width**-0.5))
         if mha.smolgen is not None:
             assert common is not None
             scores = self.node("Add", scores, self.smolgen(x, mha.smolgen, common))
@@ -223,7 +223,7 @@ class Writer(Graph):
     def picked(self, raw: str, places: Tensor | nn.Module) -> str:
         """Put raw numbers in the order of the moves."""
         assert isinstance(places, Tensor)
-        return self.node("Gather", raw, self.numbers(places.tolist()), axis=1)
+        return self.node("Gather", raw, self.wholes(places.tolist()), axis=1)
 
     def attention_policy(self, x: str, head: AttentionPolicy, shared: tuple[Tensor, Tensor] | None) -> str:
         """Write an attention policy."""
@@ -239,7 +239,7 @@ class Writer(Graph):
         queries = self.product(e, head.ip2_pol_w, head.ip2_pol_b)
         keys = self.product(e, head.ip3_pol_w, head.ip3_pol_b)
         pairs = self.node("MatMul", queries, self.turned(keys, 0, 2, 1))
-        pairs = self.node("Mul", pairs, self.numbers_of(head.ip3_pol_w.shape[0] ** -0.5))
+        pairs = self.node("Mul", pairs, self.singles(head.ip3_pol_w.shape[0] ** -0.5))
         offsets = self.product(self.part(keys, 1, 56, 64), head.ip4_pol_w)
         offsets = self.node("Add", self.part(offsets, 2, 0, 3), self.part(offsets, 2, 3, 4))
         plain = self.part(self.part(pairs, 1, 48, 56), 2, 56, 64)

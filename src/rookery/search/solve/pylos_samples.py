@@ -29,6 +29,7 @@ from rookery.writing import write_whole
 ILLEGAL, UNKNOWN = 2, 3  # entries of `move_values` beside 1, 0 and -1
 CHOICE = 1 << 20  # number of the random draw that picks the position, beyond those of a game's moves
 BATCH = 64  # games taken at a time
+TRIES = 1024  # games after which a sample without a single position is given up
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,11 @@ def sample(
                     solved.append((position, solution))
         number += min(BATCH, count)
         report(len(solved))
+        if not solved and number >= TRIES:
+            raise BadInput(
+                f"of {number:,} games none has a position with at most {most_left} spheres left that is solved within "
+                f"{most_positions:,} positions (most_positions); allow more"
+            )
     settings = {"game": game.spec, "rules version": game.version, "count": count, "seed": seed}
     return Sample(solved, unsolved, settings | {"spheres left": most_left, "most positions": most_positions})
 

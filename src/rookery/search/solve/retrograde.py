@@ -224,6 +224,8 @@ def explore(
         limit = min(max(limit, graph.size) * GROWTH, most)
         grow_to(graph, frontier, limit, stop)
         find_values(graph, stop)
+        if stop[0]:  # what has no value yet may still get one
+            break
         report(graph.size)
         unknown = unknown_part(graph)
         frontier = unexpanded(graph, unknown)
