@@ -26,6 +26,11 @@ def test_an_address_that_does_not_exist_is_told():
         check_free("256.1.1.1", 8080)
 
 
+def test_a_name_that_no_machine_can_have_is_told():
+    with pytest.raises(BadInput, match=r"--host a\.\.b: this is no name of a machine"):
+        check_free("a..b", 8080)
+
+
 def test_a_token_that_is_too_short_is_refused():
     done = run_rookery("serve", "--token", "short")
     assert done.returncode == 2

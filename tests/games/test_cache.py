@@ -149,6 +149,12 @@ def test_a_cache_folder_that_cannot_be_written_is_told_and_does_no_harm(tmp_path
     assert not [path for path in Path(tempfile.gettempdir()).glob("rookery-*") if path.stat().st_mtime > begin]
 
 
+def test_the_home_of_nobody_is_a_folder_like_others(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ROOKERY_CACHE", "~nobody-of-this-name/cache")
+    assert cache_module.parent() == tmp_path / "~nobody-of-this-name" / "cache"
+
+
 def test_every_kernel_source_and_version_is_in_the_fingerprint(copied, monkeypatch):
     monkeypatch.setattr(cache_module, "PACKAGE", copied / "rookery")
     seen = {cache_module.fingerprint()}

@@ -47,7 +47,20 @@ class Broken(Player):
         raise ZeroDivisionError("oops")
 
 
-KINDS = {"waiter": Waiter, "failing": Failing, "broken": Broken}
+class Absent(Player):
+    """A player that cannot even begin."""
+
+    open = 0
+
+    def new_game(self, start, seat):
+        Absent.open += 1
+        raise PlayerFailed("the engine does not answer")
+
+    def close(self):
+        Absent.open -= 1
+
+
+KINDS = {"waiter": Waiter, "failing": Failing, "broken": Broken, "absent": Absent}
 
 
 def make(text, game):
@@ -183,7 +196,14 @@ def test_a_visitor_cannot_fill_the_queue_alone(desk, monkeypatch):
     assert not desk.submit(thought(owner="modest")).refused
 
 
-@pytest.mark.parametrize(("text", "told"), [("failing", "the engine is gone"), ("broken", "ZeroDivisionError")])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("failing", "the engine is gone"),
+        ("broken", "ZeroDivisionError"),
+        ("absent", "the engine does not answer"),
+    ],
+)
 def test_a_player_that_fails_is_told_of_and_harms_nobody_else(desk, text, told):
     failed = desk.submit(thought(text))
     assert failed.ended.wait(PATIENCE)
@@ -227,3 +247,9 @@ def test_a_player_is_handed_what_its_seat_sees():
     assert one.ended.wait(PATIENCE)
     assert seen == [start.seen_by(start.mover).text()]
     desk.close()
+
+
+def test_a_player_that_cannot_begin_is_closed(desk):
+    Absent.open = 0
+    assert desk.submit(thought("absent")).ended.wait(PATIENCE)
+    assert Absent.open == 0

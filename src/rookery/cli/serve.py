@@ -25,6 +25,8 @@ def check_free(host: str, port: int) -> None:
             probe.bind(found[4])
     except OSError as error:
         raise BadInput(f"--host {host} --port {port}: {error.strerror}; name another address or port") from None
+    except UnicodeError:
+        raise BadInput(f"--host {host}: this is no name of a machine; name an address such as 127.0.0.1") from None
 
 
 def called(host: str) -> str:

@@ -71,7 +71,7 @@ def parent() -> Path:
     """Return the folder that holds one cache folder per state of the sources."""
     chosen = os.environ.get("ROOKERY_CACHE")
     if chosen:
-        return Path(chosen).expanduser().resolve()
+        return Path(os.path.expanduser(chosen)).resolve()  # ~NAME of nobody stays as it is
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "rookery"
     if sys.platform == "win32" and "LOCALAPPDATA" in os.environ:

@@ -84,6 +84,14 @@ def is_summed_up(said: Any) -> bool:
     return typed and all(isinstance(seat, int) for seat in said["people"])
 
 
+def changed_at(path: Path) -> float:
+    """Return when a file was changed last, as the clock was then; 0 if it is gone."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
 class Store:
     """All games of all visitors. Used by one thread, that of the page."""
 
@@ -111,14 +119,14 @@ class Store:
 
     def read_folder(self, folder: Path) -> None:
         """Note the games of earlier servers; they are played again when somebody asks for one."""
-        files = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for path in files[-MOST_GAMES:]:
+        changed = [(path, changed_at(path)) for path in folder.glob("*.json")]
+        for path, touched in sorted(changed, key=lambda both: both[1])[-MOST_GAMES:]:
             try:
                 content = json.loads(path.read_text(encoding="utf-8"))
                 name, _ = split_spec(content["session"]["game"])
                 if name not in OWN:  # a file of that name would be run
                     continue
-                about = {"visitor": str(content["visitor"]), "name": name, "touched": path.stat().st_mtime}
+                about = {"visitor": str(content["visitor"]), "name": name, "touched": touched}
                 about["order"] = int(content.get("order", 0))
                 score = content.get("score") if content.get("score") in (0.0, 0.5, 1.0) else None
                 self.unread[path.stem] = about | {"session": content["session"], "score": score}

@@ -221,7 +221,7 @@ class Desk:
         """Find a player and let it decide; what goes wrong is told in words."""
         try:
             player = self.borrow(thought, text)
-        except (BadInput, OSError) as error:
+        except (BadInput, PlayerFailed, OSError) as error:
             thought.failure = str(error)
             return
         try:
@@ -245,7 +245,11 @@ class Desk:
                     self.idle.remove(entry)
                     return entry[2]
         player = self.make(text, thought.game)
-        player.new_game(thought.turn(player).start, thought.position.mover)
+        try:
+            player.new_game(thought.turn(player).start, thought.position.mover)
+        except BaseException:
+            player.close()
+            raise
         return player
 
     def give_back(self, thought: Thought, text: str, player: Player) -> None:
