@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -22,9 +24,22 @@ def tab(visitor, name):
     next(label for label in labels if label.text == name).click()
 
 
-def press_slider(visitor, keys):
-    visitor.browser.execute_script("document.querySelector('.q-slider [tabindex]').focus()")
-    ActionChains(visitor.browser).send_keys(keys).perform()
+def pace(visitor):
+    return re.search(r"[\d.]+ s a move|as fast as it goes", shown(visitor))[0]
+
+
+def slide(visitor, key, wanted):
+    """Press a key at the slider until the page says what is wanted; a list that closes may take the focus once more."""
+
+    def pressed():
+        before = pace(visitor)
+        visitor.browser.execute_script("document.querySelector('.q-slider [tabindex]').focus()")
+        ActionChains(visitor.browser).send_keys(key).perform()
+        with suppress(AssertionError):
+            eventually(lambda: pace(visitor) != before, seconds=2)
+        return pace(visitor) == wanted
+
+    eventually(pressed)
 
 
 def shown(visitor):
@@ -46,8 +61,7 @@ def test_ten_games_are_followed_live_paused_stepped_and_rated(visitor):
     eventually(lambda: browser.execute_script("return window.did_handshake"))
     visitor.choose("First player", "Greedy: one move ahead")
     browser.find_element(By.XPATH, "//*[contains(text(), 'keep the games')]").click()
-    press_slider(visitor, Keys.ARROW_RIGHT * 3)
-    eventually(lambda: "0.3 s a move" in shown(visitor))
+    slide(visitor, Keys.ARROW_RIGHT, "0.3 s a move")
     visitor.press("Start")
     eventually(lambda: len(browser.find_elements(By.CSS_SELECTOR, ".live svg")) == 4)
     eventually(lambda: all(plies(visitor)))
@@ -61,8 +75,7 @@ def test_ten_games_are_followed_live_paused_stepped_and_rated(visitor):
     eventually(lambda: plies(visitor) != before)
     time.sleep(0.5)
     assert sum(plies(visitor)) == sum(before) + 1
-    press_slider(visitor, Keys.ARROW_LEFT * 3)
-    eventually(lambda: "as fast as it goes" in shown(visitor))
+    slide(visitor, Keys.ARROW_LEFT, "as fast as it goes")
     visitor.press("Pause")
     eventually(lambda: "10 of 10 games finished, done" in shown(visitor))
     assert "points" in shown(visitor)
