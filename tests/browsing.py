@@ -211,10 +211,21 @@ class Visitor:
             if wanted:
                 self.choose(label, wanted)
         if begin:
-            self.browser.find_element(By.CSS_SELECTOR, ".sheet textarea").send_keys(begin)
+            self.write(".sheet textarea", begin)
         self.press("Start", ".sheet")
         eventually(lambda: self.browser.current_url != here)
         self.wait_for_page()
+
+    def write(self, field: str, text: str) -> None:
+        """Write into a field; a dialog that is still opening may take the focus in the middle of it."""
+
+        def written() -> bool:
+            found = self.browser.find_element(By.CSS_SELECTOR, field)
+            found.clear()
+            found.send_keys(text)
+            return bool(found.get_attribute("value") == text)
+
+        eventually(written)
 
     def choose(self, label: str, wanted: str) -> None:
         """Choose from a list."""

@@ -14,7 +14,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from browsing import IN_BROWSER, Server, Visitor, eventually, open_browser
+from browsing import BOARD, IN_BROWSER, Server, Visitor, eventually, open_browser
 
 pytestmark = IN_BROWSER
 GAMES = ["gomoku", "domineering", "chess", "pylos", "texas42"]
@@ -76,6 +76,22 @@ def test_a_promotion_is_asked_for(visitor):
     visitor.click_spot(56)
     visitor.press("Rook")
     eventually(lambda: visitor.moves[:1] == ["a8=R"])
+
+
+def test_a_position_that_is_shown_once_more_leaves_what_is_chosen(visitor):
+    show = (
+        "const [board, more] = [" + BOARD + ", arguments[0]];"
+        "const keys = ['men', 'spots', 'ways', 'anywhere', 'active'];"
+        "const state = Object.fromEntries(keys.map((key) => [key, board[key]]));"
+        "board.show(JSON.stringify({...state, ply: board.ply + more}))"
+    )
+    visitor.open("/play/chess")
+    visitor.click_spot(12)
+    eventually(lambda: visitor.board("chosen") == [12])
+    visitor.browser.execute_script(show, 0)
+    assert visitor.board("chosen") == [12]
+    visitor.browser.execute_script(show, 1)
+    assert visitor.board("chosen") == []
 
 
 def test_undo_hint_and_resign(visitor):

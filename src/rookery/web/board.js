@@ -84,10 +84,10 @@ export default {
       const state = JSON.parse(text);
       if (fixed) this.still = JSON.parse(fixed);
       if (marks) this.marks = marks;
+      const same = state.ply === this.ply && state.active === this.active && JSON.stringify(state.ways) === JSON.stringify(this.ways);
       for (const key of ["men", "spots", "ways", "anywhere", "ply", "active"]) this[key] = state[key];
-      this.pending = this.hover = this.armed = this.drag = null;
-      this.chosen = [];
-      this.asked = [];
+      this.pending = null;
+      if (!same) { this.hover = null; this.drop(); } // the same once more does not take a man out of a hand
       if (this.cursor !== null && this.cursor >= this.spots.length) this.cursor = this.spots.length ? this.spots.length - 1 : null;
     },
     reject() { this.pending = null; this.drop(); },
