@@ -50,7 +50,7 @@ def test_self_play_on_a_card_finishes_games_and_learns_from_them(tmp_path, preci
     run = new_run(tmp_path / "run", settings)
     with run.training():
         training = Training(run)
-        before = [weights.clone() for weights in training.trainer.network.parameters()]
+        before = [weights.detach().clone() for weights in training.trainer.network.parameters()]
         assert training.train()
     assert training.games == 32
     assert all(weights.isfinite().all() for weights in training.trainer.network.parameters())
