@@ -10,7 +10,7 @@ import pytest
 from rookery import load
 from rookery.benchmarks import rules as bench
 from rookery.benchmarks.peers import openspiel_rollouts
-from rookery.benchmarks.rules import Row, bench_game, check_results, example_game, on_cpu
+from rookery.benchmarks.rules import Row, bench_game, check_results, example_game, in_perft, on_cpu
 from rookery.search.playout import random_games
 from support import CONNECT_FOUR
 
@@ -38,6 +38,21 @@ def test_a_game_is_measured_round_by_round():
     assert 15 < row.mean_plies < 30
     assert min(row.one_core, row.all_cores, row.perft) > 0
     assert all(low <= getattr(row, name) <= high for name, (low, high) in row.ranges.items())
+
+
+def test_compiling_is_not_taken_for_a_long_perft(monkeypatch):
+    depths: list[int] = []
+    clock = [0.0]
+
+    def slow_at_first(position: object, depth: int) -> dict[str, int]:
+        depths.append(depth)
+        clock[0] += 0.001 if len(depths) > 1 and depth < 5 else 20.0
+        return {"": 1}
+
+    monkeypatch.setattr(bench, "perft", slow_at_first)
+    monkeypatch.setattr(bench.time, "perf_counter", lambda: clock[0])
+    in_perft(load("pylos"), 0.4)()
+    assert depths == [2, 2, 3, 4, 5, 5]
 
 
 def test_wrong_games_are_not_measured():
