@@ -13,12 +13,13 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from rookery.arena.evaluator import NetworkEvaluator, chosen_device
+from rookery.arena.evaluator import NetworkEvaluator, chosen_device, steady
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
@@ -31,7 +32,7 @@ from rookery.learn.selfplay import Finished, SelfPlay
 from rookery.learn.settings import RunSettings, network_values
 from rookery.learn.snapshots import Snapshot
 from rookery.learn.starts import first_network
-from rookery.learn.threads import fastest_threads
+from rookery.learn.threads import fastest_threads, playing_threads
 from rookery.learn.tracking import Tracker, check_sinks
 from rookery.learn.trainer import Trainer
 from rookery.nets.captured import captured
@@ -53,21 +54,23 @@ def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
 
     What this machine lacks is told before anything is made.
     """
-    threads, device = settings.threads, chosen_device(settings.device)
+    threads, device, playing = settings.threads, chosen_device(settings.device), 1
     check_sinks(settings.tracking)
-    if not threads and device.type == "cpu":
+    if device.type == "cpu":
+        playing = threads or playing_threads(settings.selfplay.at_once * settings.selfplay.leaves)
         values = network_values(settings.network, load(settings.game))
-        threads = fastest_threads(read_config(values), settings.training.batch)
-    return Run.create(folder, settings, threads)
+        threads = threads or fastest_threads(read_config(values), settings.training.batch)
+    return Run.create(folder, settings, threads, playing)
 
 
 class OnProcessor:
     """Self-play by a CPU's threads; an Apple card may judge."""
 
-    def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
-        rows, device = settings.selfplay.at_once * settings.selfplay.leaves, chosen_device(settings.device).type
+    def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network, threads: int = 1):
+        games, device = settings.selfplay.at_once, chosen_device(settings.device).type
+        rows = -(-games // threads) * settings.selfplay.leaves  # that a thread asks about
         self.evaluator = NetworkEvaluator(network, replay.kind, device=device, batch=rows)
-        self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
+        self.play = SelfPlay(game, settings.selfplay, settings.seed, replay, threads)
 
     def update(self, network: Network) -> None:
         """Play with new weights."""
@@ -75,7 +78,8 @@ class OnProcessor:
 
     def round(self) -> Finished:
         """Make one move in all games."""
-        return self.play.round(self.evaluator)
+        with steady(self.evaluator.device):  # every thread that plays has a core of its own
+            return self.play.round(self.evaluator)
 
 
 class OnCard:
@@ -133,10 +137,11 @@ class Players(Protocol):
 PlayersMaker = Callable[[Game, RunSettings, Replay, Network], Players]
 
 
-def self_play(game: Game, settings: RunSettings, replay: Replay, network: Network) -> Players:
+def self_play(game: Game, settings: RunSettings, replay: Replay, network: Network, threads: int = 1) -> Players:
     """Play in this process, on a card if the replay lies on one."""
-    side = OnCard if replay.device.type == "cuda" else OnProcessor
-    return side(game, settings, replay, network)
+    if replay.device.type == "cuda":
+        return OnCard(game, settings, replay, network)
+    return OnProcessor(game, settings, replay, network, threads)
 
 
 @dataclass
@@ -159,11 +164,11 @@ class Training:
     """A run in progress."""
 
     def __init__(
-        self, run: Run, say: Callable[[dict[str, Any]], None] | None = None, players: PlayersMaker = self_play
+        self, run: Run, say: Callable[[dict[str, Any]], None] | None = None, players: PlayersMaker | None = None
     ):
         """Make everything ready; go on from the run's snapshot if there is one. The run's lock must be held.
 
-        `say` is told the figures of every report; `players` makes those who play.
+        `say` is told the figures of every report; `players` makes those who play, if not those of this process.
         """
         self.run, self.settings, self.game, self.say = run, run.settings, run.game, say
         settings, play = self.settings, self.settings.selfplay
@@ -185,6 +190,7 @@ class Training:
         )
         gated = settings.gate.kind != "none"
         self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None
+        players = players or partial(self_play, threads=run.manifest.get("playing", 1))
         self.players = players(self.game, settings, self.replay, self.player)
         self.players.play.keep_every = settings.tracking.game_every
         self.figures = Figures()

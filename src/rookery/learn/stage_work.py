@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.imitation import Imitation, ImitationSettings, make_imitation
-from rookery.learn.loop import PlayersMaker, Training, new_run, self_play
+from rookery.learn.loop import PlayersMaker, Training, new_run
 from rookery.learn.runs import CONFIG, Run, rounded
 from rookery.learn.settings import RunSettings
 from rookery.learn.spread import Spreader
@@ -54,7 +54,7 @@ class Work(Protocol):
 class Help:
     """Who plays games and makes lessons: this process, unless others help it."""
 
-    players: PlayersMaker = self_play
+    players: PlayersMaker | None = None
     spread: Spreader | None = None
 
 
