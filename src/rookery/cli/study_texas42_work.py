@@ -82,11 +82,11 @@ class Whole:
         )  # fmt: skip
 
 
-def show_plan(folder: Path, plan: Preset, stages: tuple[str, ...] = ()) -> None:
+def show_plan(folder: Path, plan: Preset, stages: tuple[str, ...] = (), patterns: tuple[str, ...] = ()) -> None:
     """Print all pieces as a table, and which of them come next."""
     from rookery.studies.texas42_pieces import REPORT, is_done, pieces_of, to_do
 
-    following = {piece.name for piece in to_do(folder, plan, stages)}
+    following = {piece.name for piece in to_do(folder, plan, stages, patterns)}
     for piece in pieces_of(plan):
         done = piece.name != REPORT and is_done(folder, plan, piece)
         state = "done" if done else "to do" if piece.name in following else "-"
