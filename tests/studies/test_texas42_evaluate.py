@@ -14,7 +14,8 @@ from rookery.cli.study_texas42_work import compare_labels
 from rookery.errors import BadInput
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
-from rookery.studies.texas42_checks import all_checks, checks_of_data
+from rookery.studies import texas42_checks
+from rookery.studies.texas42_checks import all_checks, checks_of_data, tokens_and_worlds
 from rookery.studies.texas42_duels import play_duel, player_of
 from rookery.studies.texas42_evaluate import (
     all_choices,
@@ -27,6 +28,7 @@ from rookery.studies.texas42_evaluate import (
     random_choices,
 )
 from rookery.studies.texas42_files import OF_HAND, DataSet, write_shard
+from rookery.studies.texas42_measured import keep_part
 from rookery.studies.texas42_report import read_measured, write_report
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import load_tables
@@ -199,14 +201,38 @@ def test_a_player_that_is_not_there_is_refused(study):
 
 def test_checks_hold_for_sound_data_and_fail_for_others(study, tmp_path):
     held = [check for check in all_checks(study) if not check.name.startswith("stage")]
-    assert len(held) == 8
+    assert len(held) == 14
     assert all(check.holds for check in held)
     rows = next(DataSet(study / "data" / "decisions-valid").read())
     broken = rows | {"mean": -rows["mean"], "seed": rows["seed"] + 100, "logits": rows["logits"] * 100}
     data = DataSet(tmp_path)
     data.begin("decisions", 1, {"part": "valid", "explore": 0.05})
     write_shard(data.shard(0), "decisions", broken, {})
-    assert [check.holds for check in checks_of_data(data)] == [False, False, True, False]
+    assert [check.holds for check in checks_of_data(data)] == [False, False, True, False, True, True, True]
+
+
+def test_checks_of_a_set_that_stayed_elsewhere_are_told(study, tmp_path):
+    shutil.copytree(study, tmp_path / "study")
+    checks = checks_of_data(DataSet(study / "data" / "decisions-valid"))
+    keep_part(tmp_path / "study", "data", {"decisions-valid": {"checks": [check._asdict() for check in checks]}})
+    before = all_checks(tmp_path / "study")
+    shutil.rmtree(tmp_path / "study" / "data" / "decisions-valid")
+    assert sorted(all_checks(tmp_path / "study")) == sorted(before)
+
+
+def test_worlds_and_tokens_that_are_wrong_are_found(study, monkeypatch):
+    states = states_at(late_decisions(study))
+    assert all(check.holds for check in tokens_and_worlds("right", states))
+    draw = texas42_checks.sample_worlds
+
+    def wrong(*arguments):
+        drawn = draw(*arguments)
+        drawn["hands"] = np.roll(drawn["hands"], 1, 1)
+        drawn["tiles"] = np.roll(drawn["tiles"], 1, 1)
+        return drawn
+
+    monkeypatch.setattr(texas42_checks, "sample_worlds", wrong)
+    assert [check.holds for check in tokens_and_worlds("wrong", states)] == [False, True, False]
 
 
 def test_a_set_that_was_only_begun_hinders_nobody(study, tmp_path):

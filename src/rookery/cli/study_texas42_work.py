@@ -173,8 +173,9 @@ def fill_decisions(
 
     `spread` has it made elsewhere.
     """
+    from rookery.studies.texas42_checks import checks_of_data
     from rookery.studies.texas42_decisions import DecisionSettings, Elsewhere, Packed, labeller_of, make_decisions
-    from rookery.studies.texas42_files import digest
+    from rookery.studies.texas42_files import DataSet, digest
     from rookery.studies.texas42_measured import keep_part
 
     marks = [text if text in ("", "exact") else digest(file_of(text).read_bytes())[:16] for text in files]
@@ -186,8 +187,11 @@ def fill_decisions(
         done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until, elsewhere)
     if not done:
         stopped(name)
-    keep_part(folder, "data", {name: {"games": games, "settings": asdict(wanted)}})
-    told(f"{name}: {games:,} games in {place}")
+    checks = checks_of_data(DataSet(place))
+    found = {"games": games, "settings": asdict(wanted), "checks": [check._asdict() for check in checks]}
+    keep_part(folder, "data", {name: found})
+    failed = [check.name for check in checks if not check.holds]
+    told(f"{name}: {games:,} games in {place}; {'not so: ' + ', '.join(failed) if failed else 'all checks hold'}")
 
 
 def file_of(text: str) -> Path:

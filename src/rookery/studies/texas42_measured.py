@@ -4,7 +4,8 @@ trial   who chooses how well (`texas42_evaluate`), with the checksums of the net
         `pairs` tell what choosers by logits lose against their peers by Q, decision by decision
 claim   choices by mean logits against those by mean Q, by the name of the set
 duels   matches, each with the checksums of the networks that played
-data    sets of hands that were made, by name: how many games, and their settings; the sets themselves may be elsewhere
+data    sets of hands that were made, by name: how many games, their settings, and their checks (`texas42_checks`); the
+        sets themselves may be elsewhere
 """
 
 from __future__ import annotations
