@@ -49,10 +49,9 @@ class Whole:
         self.begun = True
         if isinstance(piece.what, TrainSettings):
             train_run(self.folder, piece.what, self.loaded, self.until)
-        elif isinstance(piece.what, Positions):
-            self.fill_positions(piece.what)
-        elif isinstance(piece.what, Hands):
-            self.fill_hands(piece.what)
+        elif isinstance(piece.what, Positions | Hands):
+            with self.alone(piece.name):
+                self.fill(piece)
         elif piece.name == TRIAL:
             make_the_trial(self.folder, *self.plan.trial, piece.needs, self.threads, 0, self.until)
         elif piece.name == CHOICES:
@@ -63,6 +62,36 @@ class Whole:
             write_the_report(self.folder)
         else:
             play_match(self.folder, piece.name, self.plan.deals, self.device, self.threads)
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Make a set of data alone: wait while another process of this study makes it."""
+        from rookery.learn.locks import Lock
+
+        (self.folder / "data").mkdir(parents=True, exist_ok=True)
+        lock = Lock(self.folder / "data" / f".{name}.lock", "made")
+        while not lock.held:
+            try:
+                lock.take()  # tries for a moment
+            except BadInput:
+                if time.monotonic() >= self.until:
+                    stopped(name)
+        try:
+            yield
+        finally:
+            lock.give_back()
+
+    def fill(self, piece: Piece) -> None:
+        """Make a set of data, unless another process has."""
+        from rookery.studies.texas42_pieces import is_done
+        from rookery.studies.texas42_plan import Hands, Positions
+
+        if is_done(self.folder, self.plan, piece):
+            return
+        if isinstance(piece.what, Positions):
+            self.fill_positions(piece.what)
+        elif isinstance(piece.what, Hands):
+            self.fill_hands(piece.what)
 
     def fill_positions(self, wanted: Positions) -> None:
         """Make a set of positions."""

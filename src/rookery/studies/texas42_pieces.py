@@ -12,7 +12,7 @@
 
 A piece that is done is not done again, and what only done pieces needed is not made at all: on a new machine that was
 given the networks of Stage 1, no positions are made. Pieces of `exact` can be made anywhere and taken along. Several
-processes may work in one folder, each on pieces of its own, as long as what they need together is there.
+processes may work in one folder, each on pieces of its own; who needs data that another one is making waits for them.
 """
 
 from __future__ import annotations
