@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from rookery.cli import app
-from rookery.cli.study_texas42_work import compare_labels
+from rookery.cli.study_texas42_work import compare_labels, judge_choices
 from rookery.errors import BadInput
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
-from rookery.studies import texas42_checks
+from rookery.studies import texas42_checks, texas42_evaluate
 from rookery.studies.texas42_checks import all_checks, checks_of_data, tokens_and_worlds
 from rookery.studies.texas42_duels import play_duel, player_of
 from rookery.studies.texas42_evaluate import (
@@ -29,6 +30,7 @@ from rookery.studies.texas42_evaluate import (
 )
 from rookery.studies.texas42_files import OF_HAND, DataSet, write_shard
 from rookery.studies.texas42_measured import keep_part
+from rookery.studies.texas42_pieces import network_marks
 from rookery.studies.texas42_report import read_measured, write_report
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import load_tables
@@ -119,6 +121,37 @@ def test_everybody_there_is_gets_judged(study, late_trial):
     found = evaluate_trial(late_trial, all_choices(study, late_trial, few=(1, 100), device="cpu"))
     names = ["random", "exact E[Q], 12 worlds", "exact E[Q], 1 worlds", "E[Q] of stage1, 12 worlds", "stage2"]
     assert list(found) == names
+
+
+def test_networks_are_judged_once_and_stay_judged_when_they_are_elsewhere(study, late_trial, tmp_path, monkeypatch):
+    shutil.copytree(study, tmp_path / "study")
+    folder, runs = tmp_path / "study", tmp_path / "study" / "runs"
+    make_trial(late_decisions(study), 3, seed=3, file=folder / "trial.npz", asked=12)
+    judge_choices(folder, "cpu", 1)
+    before = read_measured(folder)["trial"]
+    (runs / "stage1" / "network.safetensors").unlink()
+    asked = []
+    usual = texas42_evaluate.network_choices
+
+    def choose(trial, path, *others):
+        asked.append(path.parent.name)
+        return usual(trial, path, *others)
+
+    monkeypatch.setattr(texas42_evaluate, "network_choices", choose)
+    judge_choices(folder, "cpu", 1)
+    assert asked == []
+    assert read_measured(folder)["trial"] == before
+    assert network_marks(folder).items() < before["networks"].items()
+    settings = settings_of(2, "stage2", steps=6, every=3)
+    shutil.rmtree(runs / "stage2")
+    Run(folder, replace(settings, seed=1)).train(load_tables(folder, settings.kind))
+    judge_choices(folder, "cpu", 1)
+    assert asked == ["stage2"]
+    after = read_measured(folder)["trial"]
+    assert list(after["players"]) == [*[n for n in before["players"] if n[:2] != "E["], "E[Q] of stage1, 3 worlds"]
+    make_trial(late_decisions(study), 2, seed=3, file=folder / "trial.npz", asked=12)
+    judge_choices(folder, "cpu", 1)
+    assert not [name for name in read_measured(folder)["trial"]["players"] if "stage1" in name]  # another trial
 
 
 def test_runs_by_logits_are_paired_with_those_by_q_that_are_alike(tmp_path):

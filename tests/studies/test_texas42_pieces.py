@@ -116,4 +116,6 @@ def test_a_match_is_played_again_when_a_network_is_another(tmp_path):
 
     keep_match(tmp_path, match | {"networks": network_marks(tmp_path)})
     assert is_done(tmp_path, plan, piece)
+    (tmp_path / "runs" / "stage2-quick" / "network.safetensors").unlink()
+    assert is_done(tmp_path, plan, piece)  # it has played, wherever it is now
     assert len(read_measured(tmp_path)["duels"]) == 1

@@ -314,9 +314,12 @@ def make_the_trial(
 
 
 def judge_choices(folder: Path, device: str, threads: int) -> None:
-    """Judge everybody there is by the trial."""
-    from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, paired, peers
-    from rookery.studies.texas42_measured import keep
+    """Judge everybody there is by the trial, and keep who was judged by it where other networks were."""
+    import numpy as np
+
+    from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, network_players, paired, peers
+    from rookery.studies.texas42_files import digest
+    from rookery.studies.texas42_measured import keep, read_measured
     from rookery.studies.texas42_pieces import network_marks
     from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
 
@@ -326,15 +329,19 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     drawn, _, (asked, worlds, seed) = there
     trial = make_trial(drawn, worlds, seed, threads, file=folder / TRIAL, asked=asked)
     assert trial is not None
+    mark, marks, before = digest((folder / TRIAL).read_bytes())[:16], network_marks(folder), read_measured(folder)
+    judged = before["trial"] if before.get("trial", {}).get("mark") == mark else {"networks": {}, "choices": {}}
+    new = {name for name, run in network_players(folder, worlds).items() if judged["networks"].get(run) != marks[run]}
+    known = {name: np.array(chosen) for name, chosen in judged["choices"].items() if name not in new}
     with bar_for("choices") as say:
-        choices = all_choices(folder, trial, device=device, threads=threads, say=say)
+        choices = all_choices(folder, trial, device=device, threads=threads, say=say, known=known)
     players = evaluate_trial(trial, choices)
     pairs = [
         {"first": first, "second": second, **paired(trial, choices[first], choices[second])}
-        for first, second in peers(folder, worlds)
-    ]
-    found = {"decisions": len(trial.states), "worlds": worlds, "networks": network_marks(folder), "players": players}
-    found["pairs"] = pairs
+        for first, second in peers(folder, worlds) if first in choices and second in choices
+    ]  # fmt: skip
+    found = {"decisions": len(trial.states), "worlds": worlds, "mark": mark, "networks": judged["networks"] | marks}
+    found |= {"players": players, "pairs": pairs, "choices": {name: slots.tolist() for name, slots in choices.items()}}
     keep(folder, {"trial": found})
     told(f"choices of {len(players)} players are judged")
 

@@ -1,6 +1,7 @@
 """What was measured in the Texas 42 study, in evaluate.json.
 
-trial   who chooses how well (`texas42_evaluate`), with the checksums of the networks that were judged; its
+trial   who chooses how well (`texas42_evaluate`), with the checksums of the networks that were judged, `mark`, that of
+        trial.npz, and all `choices`: a network need not be there to be compared with one that is judged later; its
         `pairs` tell what choosers by logits lose against their peers by Q, decision by decision
 claim   choices by mean logits against those by mean Q, by the name of the set
 duels   matches, each with the checksums of the networks that played

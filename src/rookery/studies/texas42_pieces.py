@@ -113,7 +113,7 @@ def is_done(study: Path, plan: Preset, piece: Piece) -> bool:
         return trial_is_done(study, *plan.trial)
     found = read_measured(study)
     if piece.name == CHOICES:
-        return bool(found.get("trial")) and network_marks(study) == found["trial"]["networks"]
+        return bool(found.get("trial")) and network_marks(study).items() <= found["trial"]["networks"].items()
     if piece.name == CLAIM:
         return set(piece.needs) <= set(found.get("claim", ()))
     return match_of(found, piece.name, plan.deals, network_marks(study)) is not None
@@ -134,10 +134,10 @@ def network_marks(study: Path) -> dict[str, str]:
 
 
 def match_of(found: dict[str, Any], duel: str, deals: int, marks: dict[str, str]) -> dict[str, Any] | None:
-    """Return what a match has brought, if it was played over so many deals by the networks that are there."""
+    """Return what a match has brought, if it was played over so many deals, and the networks are not others now."""
     for each in found.get("duels", ()):
         played = f"{each['first']}/{each['second']}" == duel and each["deals"] == deals
-        if played and each.get("networks", {}).items() <= marks.items():
+        if played and all(marks.get(name, mark) == mark for name, mark in each.get("networks", {}).items()):
             return dict(each)
     return None
 
