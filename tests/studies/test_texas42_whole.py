@@ -85,11 +85,13 @@ def test_a_set_that_another_process_makes_is_waited_for(tmp_path, capsys):
         data.shard(0).with_suffix(".json").touch()
         lock.give_back()
 
-    other = threading.Timer(0.2, make)
+    other = threading.Timer(1.0, make)
     other.start()
+    capsys.readouterr()
     Whole(tmp_path, plan, "cpu", 1, math.inf).do(piece)  # would refuse a file that is empty, if it filled the set
     other.join()
     assert is_done(tmp_path, plan, piece)
+    assert "waiting" in capsys.readouterr().err
     assert not data.plan.exists()
 
 

@@ -69,13 +69,16 @@ class Whole:
         from rookery.learn.locks import Lock
 
         (self.folder / "data").mkdir(parents=True, exist_ok=True)
-        lock = Lock(self.folder / "data" / f".{name}.lock", "made")
+        lock, waiting = Lock(self.folder / "data" / f".{name}.lock", "made"), False
         while not lock.held:
             try:
                 lock.take()  # tries for a moment
             except BadInput:
                 if time.monotonic() >= self.until:
                     stopped(name)
+                if not waiting:
+                    told(f"{name}: another process makes it; waiting")
+                waiting = True
         try:
             yield
         finally:
