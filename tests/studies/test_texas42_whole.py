@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from rookery.arena.players import make_player
 from rookery.cli import app
+from rookery.cli.study import told
 from rookery.cli.study_texas42_work import Whole
 from rookery.errors import BadInput
 from rookery.games.library import load
@@ -67,6 +68,11 @@ def test_a_preset_makes_everything_once_and_goes_on_where_time_was_up(tmp_path, 
         "eq:worlds=2,oracle={}/runs/stage1-quick/network.safetensors",
     ):
         assert make_player(text.format(tmp_path), game)
+
+
+def test_players_are_told_by_their_texts_and_not_by_pictures(capsys):
+    told("exact:100:make/exact:100: +1.00 points a hand")
+    assert capsys.readouterr().err == "exact:100:make/exact:100: +1.00 points a hand\n"
 
 
 def test_a_set_that_another_process_makes_is_waited_for(tmp_path, capsys):
