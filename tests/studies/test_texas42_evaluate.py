@@ -160,6 +160,7 @@ def test_runs_by_logits_are_paired_with_those_by_q_that_are_alike(tmp_path):
     runs = {
         "plain": (network, same), "logits": (network | {"answers": "logits"}, same),
         "longer": (network, same | {"steps": 6}), "wider": (network | {"width": 48}, same),
+        "faster": (network, same | {"learning_rate": 0.1}),
         "one": (network, same | {"stage": 1}), "policy": (network | {"answers": "policy"}, same | {"stage": 1}),
     }  # fmt: skip
     for name, (config, facts) in runs.items():

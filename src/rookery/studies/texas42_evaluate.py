@@ -32,6 +32,12 @@ from rookery.studies.intervals import mean_estimate, share_estimate
 from rookery.studies.texas42_files import OF_HAND, POINT, Rows
 from rookery.studies.texas42_trial import TRICKS, Trial
 
+ALIKE = (
+    "stage", "steps", "batch", "data", "rows", "seed", "learning_rate", "warmup", "weight_decay", "gradient_norm",
+    "advantage", "precision",
+)  # fmt: skip
+"""settings in which peers agree"""
+
 Say = Callable[[int, int, str], None]
 Answers = np.ndarray
 """[D, 7], larger is better; anything where not legal"""
@@ -158,12 +164,12 @@ def evaluate_trial(trial: Trial, choices: dict[str, np.ndarray]) -> dict[str, An
 
 
 def peers(study: Path, worlds: int) -> list[tuple[str, str]]:
-    """Pair who answers with logits, or was taught them, with who does the same with Q; sizes, steps and data agree."""
+    """Pair who answers with logits, or was taught them, with who does the same with Q, all else alike."""
     known: dict[str, tuple[str, Any]] = {}
     for name, facts in settings_of_runs(study).items():
         network = dict(facts["network"])
         answers = network.pop("answers")
-        same = {key: facts[key] for key in ("stage", "steps", "batch", "data", "rows", "seed")}
+        same = {key: facts.get(key) for key in ALIKE}
         known[player_name(name, facts, worlds)] = answers, (network, same)
     return [
         (logits, plain)

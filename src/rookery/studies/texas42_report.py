@@ -141,7 +141,7 @@ def pair_lines(pairs: list[dict[str, Any]]) -> Iterator[str]:
     """Show what choosers by logits lose against their peers by Q."""
     if not pairs:
         return
-    yield "Choosers by logits against peers by Q, that agree with them in size, steps and data, decision by decision:"
+    yield "Choosers by logits against peers by Q, alike in size, data and settings, decision by decision:"
     yield ""
     rows = [
         (each["first"], each["second"], number(each["behind"]), number(each["same"], 1, 0.01)) for each in pairs
