@@ -9,14 +9,15 @@ import pytest
 from typer.testing import CliRunner
 
 from learn.support_runs import board_settings, run_of_networks
-from rookery import BadInput, terminal
+from rookery import BadInput, load, terminal
 from rookery.arena import networks
 from rookery.cli import app
 from rookery.learn.settings import write_settings
-from rookery.nets.configs import TransformerConfig
+from rookery.nets.configs import HandsConfig, TranscriptConfig, TransformerConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
 from rookery.nets.surgery import random_tokens, verify_embedding
+from rookery.web.opponents import opponents_for
 from support import run_rookery
 
 pytestmark = pytest.mark.xdist_group("command line")
@@ -268,6 +269,26 @@ def test_a_network_of_the_zoo_is_played_in_the_terminal(rookery, zoo):
     refused = rookery("zoo", "play", "tiny", "--game", "domineering:rows=5,cols=5")
     assert "cannot play" in str(refused.exception)
     assert "the zoo has no network" in str(rookery("zoo", "play", "nobody").exception)
+
+
+def test_networks_that_tell_of_points_play_as_those_they_were_made_for(rookery, zoo):
+    game = load("texas42:bid=30")
+    for name, observation, config in (("seen", "contract", TranscriptConfig), ("open", "all", HandsConfig)):
+        network = build(config(width=24, heads=2, layers=1, mlp=32), 1)
+        about = About(game=game.spec, rules_version=game.version, step=5, observation=observation)
+        save_network(zoo / f"{name}.safetensors", network, about)
+        (zoo / f"{name}.md").write_text(f"# {name}\n\nStrength: none.\n")
+    assert networks.zoo_player("seen", 8) == "stage2:zoo:seen"
+    assert networks.zoo_player("open", 8) == "eq:oracle=zoo:open"
+    assert networks.zoo_player("tiny", 8) == "net:zoo:tiny,sims=8"
+    watched = rookery("zoo", "play", "seen", "--seat", "none")
+    assert watched.exit_code == 0, watched.output
+    assert "won" in watched.stdout
+    listed = [opponent.texts for opponent in opponents_for(game)]
+    assert ("stage2:zoo:seen",) in listed
+    assert ("eq:oracle=zoo:open",) in listed
+    for other in ("texas42:auction=redeal", "texas42:declaration=nello"):
+        assert not any("zoo" in text for each in opponents_for(load(other)) for text in each.texts)
 
 
 @pytest.mark.parametrize(("said", "expected"), [((), 6), (("--games", "2"), 2)])

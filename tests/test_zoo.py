@@ -6,7 +6,7 @@ import pytest
 
 from rookery import load
 from rookery.arena.matches import MatchSettings, play_match
-from rookery.arena.networks import ZOO, zoo_card, zoo_facts, zoo_names, zoo_strength
+from rookery.arena.networks import ZOO, zoo_card, zoo_facts, zoo_names, zoo_player, zoo_strength
 from rookery.arena.players import make_player
 
 MOST_MEGABYTES = 20
@@ -23,7 +23,8 @@ def test_every_network_has_a_card_that_says_how_it_was_made_and_how_strong_it_is
     assert card.startswith(f"# {name}\n")
     for word in ("seed", "games", "%"):
         assert word in card
-    assert "simulations" in zoo_strength(name)
+    assert "simulations" in zoo_strength(name) or zoo_facts(name)["game"].startswith("texas42")
+    assert zoo_strength(name)
     assert "rookery train" in card or "rookery study" in card
     assert f"{zoo_facts(name)['parameters']:,}" in " ".join(card.split())
 
@@ -32,8 +33,9 @@ def test_every_network_has_a_card_that_says_how_it_was_made_and_how_strong_it_is
 @pytest.mark.parametrize("name", zoo_names())
 def test_every_network_wins_against_random_play(name):
     game = load(zoo_facts(name)["game"])
+    games, wanted = (60, 36) if game.name == "texas42" else (8, 7)  # there, some deals nobody could win
     match = play_match(
-        game, lambda: make_player(f"net:zoo:{name},sims=8", game), lambda: make_player("random", game),
-        MatchSettings(games=8, seed=1, at_once=8),
+        game, lambda: make_player(zoo_player(name, 8), game), lambda: make_player("random", game),
+        MatchSettings(games=games, seed=1, at_once=8),
     )  # fmt: skip
-    assert sum(match.score_of(number) for number in match.records) >= 7
+    assert sum(match.score_of(number) for number in match.records) >= wanted

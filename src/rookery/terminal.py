@@ -24,8 +24,8 @@ from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.position import Action, Position, Seat
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Console(highlight=False, emoji=False)  # else the :100: of a player's text becomes a picture
+err = Console(stderr=True, highlight=False, emoji=False)
 
 PATIENCE = 0.5  # seconds before a wait is explained
 HELP = "a move, or: moves, board, text, hint, undo, help, quit"
@@ -79,11 +79,11 @@ def progress_bar(shown: bool = True) -> Progress:
     """Make a progress bar with time left, and a note beside it for the rate, on standard error."""
     return Progress(
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
         console=err,
         transient=True,
         disable=not shown,

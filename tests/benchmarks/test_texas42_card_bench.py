@@ -13,7 +13,7 @@ def test_rows_tell_hands_and_steps_a_second(monkeypatch):
     hands = HandsConfig(width=24, heads=2, layers=1, mlp=32)
     transcript = TranscriptConfig(width=24, heads=2, layers=1, mlp=32)
     monkeypatch.setattr(texas42_card, "HANDS", {"3.3M": hands})
-    monkeypatch.setattr(texas42_card, "LABELLED", (("3.3M", False), ("3.3M", True)))
+    monkeypatch.setattr(texas42_card, "LABELLED", ("3.3M",))
     monkeypatch.setattr(texas42_card, "WORLDS", 3)
     monkeypatch.setattr(texas42_card, "LEARNING", (("3.3M", 1), ("64x2", 2)))
     usual = texas42_card.planned

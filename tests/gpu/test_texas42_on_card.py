@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rookery.arena.texas42_networks import HandsOracle, HandTokens
+from rookery.arena.texas42_networks import HandsOracle, HandTokens, fetched
 from rookery.nets.configs import HandsConfig
 from rookery.nets.residual import build
 from rookery.search.texas42_batch import all_tokens, called, dealt, play_random_each
@@ -55,6 +55,15 @@ def test_labels_of_a_card_agree_with_those_of_a_processor(compiled):
     )
     assert np.abs(here.mean - there.mean).max() < 0.5
     assert np.abs(here.make - there.make).max() < 0.1
+
+
+def test_what_is_asked_later_keeps_nobody_waiting_for_what_was_asked_before():
+    first = fetched(torch.arange(3.0, device="cuda"))
+    torch.cuda._sleep(2_000_000_000)  # a second or so
+    later = torch.cuda.current_stream().record_event()
+    assert first().tolist() == [0, 1, 2]
+    assert not later.query()
+    torch.cuda.synchronize()
 
 
 def test_hands_are_played_through_on_a_card():

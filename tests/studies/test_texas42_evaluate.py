@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from rookery.cli import app
-from rookery.cli.study_texas42_work import compare_labels
+from rookery.cli.study_texas42_work import compare_labels, judge_choices
 from rookery.errors import BadInput
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
-from rookery.studies.texas42_checks import all_checks, checks_of_data
+from rookery.studies import texas42_checks, texas42_evaluate
+from rookery.studies.texas42_checks import all_checks, checks_of_data, tokens_and_worlds
 from rookery.studies.texas42_duels import play_duel, player_of
 from rookery.studies.texas42_evaluate import (
     all_choices,
@@ -27,6 +29,8 @@ from rookery.studies.texas42_evaluate import (
     random_choices,
 )
 from rookery.studies.texas42_files import OF_HAND, DataSet, write_shard
+from rookery.studies.texas42_measured import keep_part
+from rookery.studies.texas42_pieces import network_marks
 from rookery.studies.texas42_report import read_measured, write_report
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import load_tables
@@ -119,12 +123,44 @@ def test_everybody_there_is_gets_judged(study, late_trial):
     assert list(found) == names
 
 
+def test_networks_are_judged_once_and_stay_judged_when_they_are_elsewhere(study, late_trial, tmp_path, monkeypatch):
+    shutil.copytree(study, tmp_path / "study")
+    folder, runs = tmp_path / "study", tmp_path / "study" / "runs"
+    make_trial(late_decisions(study), 3, seed=3, file=folder / "trial.npz", asked=12)
+    judge_choices(folder, "cpu", 1)
+    before = read_measured(folder)["trial"]
+    (runs / "stage1" / "network.safetensors").unlink()
+    asked = []
+    usual = texas42_evaluate.network_choices
+
+    def choose(trial, path, *others):
+        asked.append(path.parent.name)
+        return usual(trial, path, *others)
+
+    monkeypatch.setattr(texas42_evaluate, "network_choices", choose)
+    judge_choices(folder, "cpu", 1)
+    assert asked == []
+    assert read_measured(folder)["trial"] == before
+    assert network_marks(folder).items() < before["networks"].items()
+    settings = settings_of(2, "stage2", steps=6, every=3)
+    shutil.rmtree(runs / "stage2")
+    Run(folder, replace(settings, seed=1)).train(load_tables(folder, settings.kind))
+    judge_choices(folder, "cpu", 1)
+    assert asked == ["stage2"]
+    after = read_measured(folder)["trial"]
+    assert list(after["players"]) == [*[n for n in before["players"] if n[:2] != "E["], "E[Q] of stage1, 3 worlds"]
+    make_trial(late_decisions(study), 2, seed=3, file=folder / "trial.npz", asked=12)
+    judge_choices(folder, "cpu", 1)
+    assert not [name for name in read_measured(folder)["trial"]["players"] if "stage1" in name]  # another trial
+
+
 def test_runs_by_logits_are_paired_with_those_by_q_that_are_alike(tmp_path):
     network = {"width": 24, "answers": "q"}
     same = {"stage": 2, "steps": 5, "batch": 4, "data": ["a"], "rows": 0, "seed": 0}
     runs = {
         "plain": (network, same), "logits": (network | {"answers": "logits"}, same),
         "longer": (network, same | {"steps": 6}), "wider": (network | {"width": 48}, same),
+        "faster": (network, same | {"learning_rate": 0.1}),
         "one": (network, same | {"stage": 1}), "policy": (network | {"answers": "policy"}, same | {"stage": 1}),
     }  # fmt: skip
     for name, (config, facts) in runs.items():
@@ -199,14 +235,38 @@ def test_a_player_that_is_not_there_is_refused(study):
 
 def test_checks_hold_for_sound_data_and_fail_for_others(study, tmp_path):
     held = [check for check in all_checks(study) if not check.name.startswith("stage")]
-    assert len(held) == 8
+    assert len(held) == 14
     assert all(check.holds for check in held)
     rows = next(DataSet(study / "data" / "decisions-valid").read())
     broken = rows | {"mean": -rows["mean"], "seed": rows["seed"] + 100, "logits": rows["logits"] * 100}
     data = DataSet(tmp_path)
     data.begin("decisions", 1, {"part": "valid", "explore": 0.05})
     write_shard(data.shard(0), "decisions", broken, {})
-    assert [check.holds for check in checks_of_data(data)] == [False, False, True, False]
+    assert [check.holds for check in checks_of_data(data)] == [False, False, True, False, True, True, True]
+
+
+def test_checks_of_a_set_that_stayed_elsewhere_are_told(study, tmp_path):
+    shutil.copytree(study, tmp_path / "study")
+    checks = checks_of_data(DataSet(study / "data" / "decisions-valid"))
+    keep_part(tmp_path / "study", "data", {"decisions-valid": {"checks": [check._asdict() for check in checks]}})
+    before = all_checks(tmp_path / "study")
+    shutil.rmtree(tmp_path / "study" / "data" / "decisions-valid")
+    assert sorted(all_checks(tmp_path / "study")) == sorted(before)
+
+
+def test_worlds_and_tokens_that_are_wrong_are_found(study, monkeypatch):
+    states = states_at(late_decisions(study))
+    assert all(check.holds for check in tokens_and_worlds("right", states))
+    draw = texas42_checks.sample_worlds
+
+    def wrong(*arguments):
+        drawn = draw(*arguments)
+        drawn["hands"] = np.roll(drawn["hands"], 1, 1)
+        drawn["tiles"] = np.roll(drawn["tiles"], 1, 1)
+        return drawn
+
+    monkeypatch.setattr(texas42_checks, "sample_worlds", wrong)
+    assert [check.holds for check in tokens_and_worlds("wrong", states)] == [False, True, False]
 
 
 def test_a_set_that_was_only_begun_hinders_nobody(study, tmp_path):

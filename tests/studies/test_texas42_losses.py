@@ -93,9 +93,10 @@ def test_figures_of_stage_1_are_gap_blunder_zero_regret_and_errors():
 
 def test_a_tally_keeps_forced_decisions_apart_and_tells_tricks_apart():
     found, batch = positions()
-    tally = Tally(STAGE1_FIGURES)
-    for _ in range(2):
-        tally.add(stage1_figures(found, batch, "q"), batch.legal, batch.trick, torch.tensor([True, False, False]))
+    tally, leads = Tally(STAGE1_FIGURES, 6), torch.tensor([True, False, False])
+    for turn in range(2):
+        deal = torch.arange(3) + 3 * turn
+        tally.add(stage1_figures(found, batch, "q"), batch.legal, batch.trick, deal, leads)
     read = tally.read()
     gap = float(stage1_figures(found, batch, "q")[0, 0])
     assert (read["opening"]["count"], read["opening"]["gap"], read["opening"]["gap_error"]) == (2, gap, 0)
@@ -105,6 +106,20 @@ def test_a_tally_keeps_forced_decisions_apart_and_tells_tricks_apart():
     assert read["by_trick"][3]["blunder"] == 1
     lost = [float(gap) for gap in stage1_figures(found, batch, "q")[:, 0]] * 2
     assert read["all"]["gap_error"] == pytest.approx(np.std(lost, ddof=1) / len(lost) ** 0.5)
+    blunders = [each > 10 for each in lost]
+    assert read["all"]["blunder_error"] == pytest.approx(np.std(blunders, ddof=1) / len(lost) ** 0.5)
+
+
+def test_many_positions_of_a_deal_are_no_more_certain_than_the_deal():
+    rng = np.random.default_rng(1)
+    gap = torch.from_numpy(rng.integers(0, 20, size=30)).float()
+    tally = Tally(STAGE1_FIGURES, 30)
+    for _ in range(40):
+        figures = torch.stack((gap, (gap > 10).float(), gap, gap, gap), 1)
+        tally.add(figures, torch.ones(30, 7, dtype=torch.bool), torch.zeros(30), torch.arange(30))
+    read = tally.read()["all"]
+    assert (read["count"], read["gap"]) == (1200, pytest.approx(float(gap.mean())))
+    assert read["gap_error"] == pytest.approx(float(gap.std()) / 30**0.5)
 
 
 def decisions() -> tuple[Expectation, Decisions]:

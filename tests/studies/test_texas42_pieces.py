@@ -46,6 +46,34 @@ def test_a_stage_brings_along_what_it_needs_and_no_more(tmp_path):
         to_do(tmp_path, plan, ("stage3",))
 
 
+def test_pieces_are_chosen_by_patterns_within_the_stages_that_are_named(tmp_path):
+    plan = PRESETS["full"]()
+    chosen = names(to_do(tmp_path, plan, (), ("positions-random", "*-played")))
+    assert chosen == ["positions-random", "positions-played"]
+    complete(tmp_path, *(run.name for run in plan.stage1))
+    for data in ("decisions-claim", "decisions-valid"):
+        made(tmp_path, plan, data)
+    sweep = names(to_do(tmp_path, plan, (), ("stage2-sweep-*",)))
+    assert len(sweep) == 6
+    assert sweep == names(to_do(tmp_path, plan, ("stage2",), ("*sweep*",)))
+    matches = names(to_do(tmp_path, plan, ("matches",), ("*/random", "exact:10/*")))
+    assert matches[-3:] == ["stage2-256x6/random", "exact:10/stage1-3.3M:10", "exact:10/stage2-256x6"]
+    assert "exact:10/random" not in matches  # of another stage
+    for stages in ((), ("stage2",)):
+        with pytest.raises(BadInput, match=r"--pieces 'stage3-\*'.*stage2-128x4"):
+            to_do(tmp_path, plan, stages, ("stage2-*", "stage3-*"))
+
+
+def made(folder, plan, name):
+    """Put empty files where those of a set would be."""
+    what = next(piece.what for piece in pieces_of(plan) if piece.name == name)
+    data = DataSet(folder / "data" / name)
+    data.folder.mkdir(parents=True)
+    for number in range(-(-what.games // what.per_shard)):
+        data.shard(number).touch()
+        data.shard(number).with_suffix(".json").touch()
+
+
 def complete(folder, *runs):
     for run in runs:
         (folder / "runs" / run).mkdir(parents=True)
@@ -88,4 +116,6 @@ def test_a_match_is_played_again_when_a_network_is_another(tmp_path):
 
     keep_match(tmp_path, match | {"networks": network_marks(tmp_path)})
     assert is_done(tmp_path, plan, piece)
+    (tmp_path / "runs" / "stage2-quick" / "network.safetensors").unlink()
+    assert is_done(tmp_path, plan, piece)  # it has played, wherever it is now
     assert len(read_measured(tmp_path)["duels"]) == 1

@@ -31,7 +31,7 @@ def add_run(study, name, stage, answers="q", valid=None, **facts):
 
 
 def figures(gap, blunder, opening, count=100_000):
-    rest = {"count": count, "gap_error": 0.001}
+    rest = {"count": count, "gap_error": 0.001, "blunder_error": 0.0001}
     group = {"gap": gap, "blunder": blunder} | rest
     return {"all": group, "unforced": group, "opening": {"gap": opening, "blunder": 0} | rest, "by_trick": [group] * 7}
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import threading
+import time
 from dataclasses import replace
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from rookery.arena.players import make_player
 from rookery.cli import app
+from rookery.cli.study import told
+from rookery.cli.study_texas42_work import Whole
 from rookery.errors import BadInput
 from rookery.games.library import load
+from rookery.learn.locks import Lock
 from rookery.studies import texas42_plan
 from rookery.studies.texas42_files import DataSet
+from rookery.studies.texas42_pieces import is_done, pieces_of
 from rookery.studies.texas42_plan import quick
 
 
@@ -60,6 +68,37 @@ def test_a_preset_makes_everything_once_and_goes_on_where_time_was_up(tmp_path, 
         "eq:worlds=2,oracle={}/runs/stage1-quick/network.safetensors",
     ):
         assert make_player(text.format(tmp_path), game)
+
+
+def test_players_are_told_by_their_texts_and_not_by_pictures(capsys):
+    told("exact:100:make/exact:100: +1.00 points a hand")
+    assert capsys.readouterr().err == "exact:100:make/exact:100: +1.00 points a hand\n"
+
+
+def test_a_set_that_another_process_makes_is_waited_for(tmp_path, capsys):
+    plan = tiny()
+    piece = next(piece for piece in pieces_of(plan) if piece.name == "positions-valid")
+    data = DataSet(tmp_path / "data" / piece.name)
+    data.folder.mkdir(parents=True)
+    lock = Lock(tmp_path / "data" / f".{piece.name}.lock")
+    lock.take()
+    with pytest.raises(typer.Exit):
+        Whole(tmp_path, plan, "cpu", 1, time.monotonic()).do(piece)
+    assert "stopped in positions-valid" in capsys.readouterr().err
+
+    def make():
+        data.shard(0).touch()
+        data.shard(0).with_suffix(".json").touch()
+        lock.give_back()
+
+    other = threading.Timer(1.0, make)
+    other.start()
+    capsys.readouterr()
+    Whole(tmp_path, plan, "cpu", 1, math.inf).do(piece)  # would refuse a file that is empty, if it filled the set
+    other.join()
+    assert is_done(tmp_path, plan, piece)
+    assert "waiting" in capsys.readouterr().err
+    assert not data.plan.exists()
 
 
 @pytest.mark.slow

@@ -85,6 +85,15 @@ def zoo_facts(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def zoo_player(name: str, sims: int = 0) -> str:
+    """Return the text of who plays by a network that comes with the package: a search, of so many simulations a move,
+    or where a search cannot ask it, the player it was made for."""
+    kind = zoo_facts(name)["kind"]
+    if kind in OTHER_PLAYERS:
+        return OTHER_PLAYERS[kind].replace("FILE", ZOO_SIGN + name)
+    return f"net:{ZOO_SIGN}{name}" + (f",sims={sims}" if sims else "")
+
+
 def newest_checkpoint(run: Path) -> Path:
     """Return the checkpoint of a run with the most steps."""
     manifest = run / "manifest.json"

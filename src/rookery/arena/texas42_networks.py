@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -42,6 +42,22 @@ def sent(array: np.ndarray, device: torch.device) -> Tensor:
     """Send numbers to a device; a card fetches them when it comes to it, and nobody waits."""
     here = torch.from_numpy(np.ascontiguousarray(array))
     return here.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else here.to(device)
+
+
+def fetched(found: Tensor) -> Callable[[], np.ndarray]:
+    """Have numbers brought back from a device; what is returned waits for them, and not for what is asked later."""
+    if found.device.type != "cuda":
+        here = found.cpu()
+        return lambda: np.asarray(here.numpy())
+    pinned = torch.empty(found.shape, dtype=found.dtype, pin_memory=True)
+    pinned.copy_(found, non_blocking=True)
+    arrived = torch.cuda.current_stream(found.device).record_event()
+
+    def wait() -> np.ndarray:
+        arrived.synchronize()
+        return np.asarray(pinned.numpy())
+
+    return wait
 
 
 class HandTokens:

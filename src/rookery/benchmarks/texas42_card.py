@@ -34,8 +34,8 @@ from rookery.studies.texas42_runs import stage_of
 from rookery.studies.texas42_tables import Table
 from rookery.studies.texas42_training import Trainer
 
-LABELLED = (("817k", False), ("3.3M", False), ("3.3M", True))
-"""sizes of Stage 1 that label, and whether PyTorch's compiler writes their kernels, which is for cards only"""
+LABELLED = ("817k", "3.3M")
+"""sizes of Stage 1 that label; on a card the last of them by kernels that PyTorch's compiler writes, too"""
 LEARNING = (("817k", 1), ("3.3M", 1), ("128x4", 2), ("256x6", 2))
 """sizes that learn, and their stages"""
 WORLDS, FLOOR = 50, 200.0
@@ -44,18 +44,25 @@ WORLDS, FLOOR = 50, 200.0
 def bench_card(
     device: str, games: int, threads: int, rounds: int = 3, tick: Callable[[str], None] = lambda name: None
 ) -> Iterator[Row]:
-    """Measure labelling of so many hands at a time, then learning."""
-    for size, compiled in LABELLED:
-        if compiled and device != "cuda":
-            continue
-        name = f"hands by E[Q] of {size}, {WORLDS} worlds{', compiled' if compiled else ''}"
-        floor = FLOOR if size == "3.3M" else None
-        yield rate_row(name, "hands/s", label_rates(size, compiled, device, games, threads, rounds), floor)
-        tick(name)
+    """Measure labelling of so many hands at a time, then learning, last what takes minutes to compile."""
+    for size in LABELLED:
+        yield label_row(size, False, device, games, threads, rounds, tick)
     for size, stage in LEARNING:
         name = f"steps of Stage {stage}, {size}"
         yield rate_row(name, "steps/s", step_rates(size, stage, device, 32 * games, rounds), None)
         tick(name)
+    if device == "cuda":
+        yield label_row(LABELLED[-1], True, device, games, threads, rounds, tick)
+
+
+def label_row(
+    size: str, compiled: bool, device: str, games: int, threads: int, rounds: int, tick: Callable[[str], None]
+) -> Row:  # fmt: skip
+    """Measure labelling by one network."""
+    name = f"hands by E[Q] of {size}, {WORLDS} worlds{', compiled' if compiled else ''}"
+    rates = label_rates(size, compiled, device, games, threads, rounds)
+    tick(name)
+    return rate_row(name, "hands/s", rates, FLOOR if size == "3.3M" else None)
 
 
 def label_rates(size: str, compiled: bool, device: str, games: int, threads: int, rounds: int) -> list[float]:

@@ -269,7 +269,10 @@ def bench_texas42(
             from rookery.benchmarks.texas42_card import bench_card
             from rookery.cli.shared import chosen_device
 
-            rows = list(bench_card(chosen_device(networks), deals, cores(), tick=tick))
+            rows = []
+            for row in bench_card(chosen_device(networks), deals, cores(), tick=tick):
+                rows.append(row)
+                err.print(f"{row.name}: {row.mean:,.1f} {row.unit}", style="dim", markup=False)
         else:
             rows = [*bench_solver(deals, seed, tick), *bench_play(deals, seed, tick)]
     machine = describe_machine() | (card() if networks == "cuda" else {})

@@ -60,18 +60,24 @@ def all_of_it(
             help="some stages, and what they need: positions, stage1, exact, labels, stage2, judge, matches, report",
         ),
     ] = None,
+    pieces: Annotated[
+        str | None,
+        Option(metavar="PATTERN,...", help="some pieces by name (see --plan), and what they need: 'stage2-*', ..."),
+    ] = None,
     plan_only: Annotated[bool, Option("--plan", help="show all pieces and whether they are done; do nothing")] = False,
     compiled: CompileOption = False,
 ) -> None:
     """From an exact solver to a player that sees only its own hand, in Texas 42.
 
     With --preset everything is done that is not done yet: positions, Stage 1, hands with E[Q] labels, Stage 2,
-    judgements by exact values, matches, the report. Interrupted or killed, the same command goes on. The parts are
-    commands of their own.
+    judgements by exact values, matches, the report. Interrupted or killed, the same command goes on. Several
+    processes may do different pieces. The parts are commands of their own.
 
     rookery study texas42 --preset quick --folder studies/quick42
 
     rookery study texas42 --preset full --device cuda --only positions,stage1 --seconds 570
+
+    rookery study texas42 --preset full --device cuda --pieces 'stage1-817k,stage1-73k' --seconds 570
 
     rookery study texas42 --preset full --plan
     """
@@ -85,12 +91,12 @@ def all_of_it(
     from rookery.studies.texas42_pieces import to_do
     from rookery.studies.texas42_plan import preset_of
 
-    plan = preset_of(preset)
+    plan, stages, patterns = preset_of(preset), tuple(listed(only)), tuple(listed(pieces))
     whole = Whole(folder, plan, chosen_device(device), all_threads(threads), deadline(seconds), compiled)
     if plan_only:
-        show_plan(folder, plan, tuple(listed(only)))
+        show_plan(folder, plan, stages, patterns)
         return
-    for piece in to_do(folder, plan, tuple(listed(only))):
+    for piece in to_do(folder, plan, stages, patterns):
         whole.do(piece)
 
 

@@ -49,10 +49,9 @@ class Whole:
         self.begun = True
         if isinstance(piece.what, TrainSettings):
             train_run(self.folder, piece.what, self.loaded, self.until)
-        elif isinstance(piece.what, Positions):
-            self.fill_positions(piece.what)
-        elif isinstance(piece.what, Hands):
-            self.fill_hands(piece.what)
+        elif isinstance(piece.what, Positions | Hands):
+            with self.alone(piece.name):
+                self.fill(piece)
         elif piece.name == TRIAL:
             make_the_trial(self.folder, *self.plan.trial, piece.needs, self.threads, 0, self.until)
         elif piece.name == CHOICES:
@@ -63,6 +62,39 @@ class Whole:
             write_the_report(self.folder)
         else:
             play_match(self.folder, piece.name, self.plan.deals, self.device, self.threads)
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Make a set of data alone: wait while another process of this study makes it."""
+        from rookery.learn.locks import Lock
+
+        (self.folder / "data").mkdir(parents=True, exist_ok=True)
+        lock, waiting = Lock(self.folder / "data" / f".{name}.lock", "made"), False
+        while not lock.held:
+            try:
+                lock.take()  # tries for a moment
+            except BadInput:
+                if time.monotonic() >= self.until:
+                    stopped(name)
+                if not waiting:
+                    told(f"{name}: another process makes it; waiting")
+                waiting = True
+        try:
+            yield
+        finally:
+            lock.give_back()
+
+    def fill(self, piece: Piece) -> None:
+        """Make a set of data, unless another process has."""
+        from rookery.studies.texas42_pieces import is_done
+        from rookery.studies.texas42_plan import Hands, Positions
+
+        if is_done(self.folder, self.plan, piece):
+            return
+        if isinstance(piece.what, Positions):
+            self.fill_positions(piece.what)
+        elif isinstance(piece.what, Hands):
+            self.fill_hands(piece.what)
 
     def fill_positions(self, wanted: Positions) -> None:
         """Make a set of positions."""
@@ -82,11 +114,11 @@ class Whole:
         )  # fmt: skip
 
 
-def show_plan(folder: Path, plan: Preset, stages: tuple[str, ...] = ()) -> None:
+def show_plan(folder: Path, plan: Preset, stages: tuple[str, ...] = (), patterns: tuple[str, ...] = ()) -> None:
     """Print all pieces as a table, and which of them come next."""
     from rookery.studies.texas42_pieces import REPORT, is_done, pieces_of, to_do
 
-    following = {piece.name for piece in to_do(folder, plan, stages)}
+    following = {piece.name for piece in to_do(folder, plan, stages, patterns)}
     for piece in pieces_of(plan):
         done = piece.name != REPORT and is_done(folder, plan, piece)
         state = "done" if done else "to do" if piece.name in following else "-"
@@ -173,8 +205,9 @@ def fill_decisions(
 
     `spread` has it made elsewhere.
     """
+    from rookery.studies.texas42_checks import checks_of_data
     from rookery.studies.texas42_decisions import DecisionSettings, Elsewhere, Packed, labeller_of, make_decisions
-    from rookery.studies.texas42_files import digest
+    from rookery.studies.texas42_files import DataSet, digest
     from rookery.studies.texas42_measured import keep_part
 
     marks = [text if text in ("", "exact") else digest(file_of(text).read_bytes())[:16] for text in files]
@@ -186,8 +219,11 @@ def fill_decisions(
         done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until, elsewhere)
     if not done:
         stopped(name)
-    keep_part(folder, "data", {name: {"games": games, "settings": asdict(wanted)}})
-    told(f"{name}: {games:,} games in {place}")
+    checks = checks_of_data(DataSet(place))
+    found = {"games": games, "settings": asdict(wanted), "checks": [check._asdict() for check in checks]}
+    keep_part(folder, "data", {name: found})
+    failed = [check.name for check in checks if not check.holds]
+    told(f"{name}: {games:,} games in {place}; {'not so: ' + ', '.join(failed) if failed else 'all checks hold'}")
 
 
 def file_of(text: str) -> Path:
@@ -281,9 +317,12 @@ def make_the_trial(
 
 
 def judge_choices(folder: Path, device: str, threads: int) -> None:
-    """Judge everybody there is by the trial."""
-    from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, paired, peers
-    from rookery.studies.texas42_measured import keep
+    """Judge everybody there is by the trial, and keep who was judged by it where other networks were."""
+    import numpy as np
+
+    from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, network_players, paired, peers
+    from rookery.studies.texas42_files import digest
+    from rookery.studies.texas42_measured import keep, read_measured
     from rookery.studies.texas42_pieces import network_marks
     from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
 
@@ -293,15 +332,19 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     drawn, _, (asked, worlds, seed) = there
     trial = make_trial(drawn, worlds, seed, threads, file=folder / TRIAL, asked=asked)
     assert trial is not None
+    mark, marks, before = digest((folder / TRIAL).read_bytes())[:16], network_marks(folder), read_measured(folder)
+    judged = before["trial"] if before.get("trial", {}).get("mark") == mark else {"networks": {}, "choices": {}}
+    new = {name for name, run in network_players(folder, worlds).items() if judged["networks"].get(run) != marks[run]}
+    known = {name: np.array(chosen) for name, chosen in judged["choices"].items() if name not in new}
     with bar_for("choices") as say:
-        choices = all_choices(folder, trial, device=device, threads=threads, say=say)
+        choices = all_choices(folder, trial, device=device, threads=threads, say=say, known=known)
     players = evaluate_trial(trial, choices)
     pairs = [
         {"first": first, "second": second, **paired(trial, choices[first], choices[second])}
-        for first, second in peers(folder, worlds)
-    ]
-    found = {"decisions": len(trial.states), "worlds": worlds, "networks": network_marks(folder), "players": players}
-    found["pairs"] = pairs
+        for first, second in peers(folder, worlds) if first in choices and second in choices
+    ]  # fmt: skip
+    found = {"decisions": len(trial.states), "worlds": worlds, "mark": mark, "networks": judged["networks"] | marks}
+    found |= {"players": players, "pairs": pairs, "choices": {name: slots.tolist() for name, slots in choices.items()}}
     keep(folder, {"trial": found})
     told(f"choices of {len(players)} players are judged")
 

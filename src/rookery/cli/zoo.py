@@ -44,7 +44,7 @@ def list_zoo(as_json: JsonOption = False) -> None:
         err.print("the zoo is empty: no networks come with this package", markup=False)
         return
     table = Table("name", "game", "sees", "network", box=None, pad_edge=False)
-    for name in ("parameters", "games", "MB"):
+    for name in ("parameters", "games or steps", "MB"):
         table.add_column(name, justify="right")
     for facts in found:
         sizes = (f"{facts['parameters']:,}", f"{facts['step']:,}", f"{facts['megabytes']:.1f}")
@@ -67,7 +67,7 @@ def card(name: NameArgument) -> None:
 @zoo.command("play")
 def play_zoo(
     name: NameArgument,
-    sims: Annotated[int, Option(min=1, help="simulations a move")] = 400,
+    sims: Annotated[int, Option(min=1, help="simulations a move, where it plays by a search")] = 400,
     seat: Annotated[str, Option(help="your seat, by number or name; none to watch it play itself")] = "0",
     game: Annotated[str | None, Option(metavar="GAME", help="else the game it was taught")] = None,
     seed: Annotated[int, Option(help="same seed, same opponent")] = 0,
@@ -78,10 +78,10 @@ def play_zoo(
 
     rookery zoo play pylos --sims 50 --seat 1
     """
-    from rookery.arena.networks import ZOO_SIGN, zoo_facts
+    from rookery.arena.networks import zoo_facts, zoo_player
     from rookery.cli.games import play
 
-    play(game or zoo_facts(name)["game"], seat=seat, against=f"net:{ZOO_SIGN}{name},sims={sims}", seed=seed)
+    play(game or zoo_facts(name)["game"], seat=seat, against=zoo_player(name, sims), seed=seed)
 
 
 # ---- export --------------------------------------------------------------------------------------

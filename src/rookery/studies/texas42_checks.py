@@ -1,6 +1,7 @@
 """Checks that run with the data and the runs of the Texas 42 study: what could go wrong unseen.
 
-Each check says what it looked at, whether it holds, and the numbers.
+Each check says what it looked at, whether it holds, and the numbers. Those of a set of hands look at its first file
+when it is made, and are kept with what was measured: the set itself may stay elsewhere.
 """
 
 from __future__ import annotations
@@ -9,13 +10,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
+from rookery.arena.texas42_networks import HandTokens
 from rookery.learn.files import LineLog
-from rookery.search.texas42_batch import legal_slots
+from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
 from rookery.search.texas42_replay import replayed
+from rookery.search.worlds import sample_worlds
 from rookery.studies.texas42_files import OF_HAND, POINT, DataSet, Rows, data_sets, part_of, read_facts
+from rookery.studies.texas42_measured import read_measured
 
 LARGEST_LOGIT = 100.0
+LOOKED_AT, WORLDS = 500, 8
+"""decisions, from all parts of hands, whose tokens and worlds are looked at, and worlds of each"""
 SLACK = 0.03
 """beyond the share of tiles that are drawn at random"""
 
@@ -40,6 +47,7 @@ def checks_of_data(data: DataSet) -> list[Check]:
         both_teams_take_the_largest(name, rows, states, legal, settings["explore"]),
         labels_in_range(name, rows, legal),
         logits_in_range(name, rows, legal),
+        *tokens_and_worlds(name, states[:: -(-len(states) // LOOKED_AT)]),
     ]
 
 
@@ -76,6 +84,27 @@ def logits_in_range(name: str, rows: Rows, legal: np.ndarray) -> Check:
     return Check(f"{name}: logits are of a reasonable size", largest <= LARGEST_LOGIT, f"largest {largest:.1f}")
 
 
+def tokens_and_worlds(name: str, states: np.ndarray) -> list[Check]:
+    """Check worlds that are drawn for some decisions, and what networks are shown of them."""
+    drawn = sample_worlds(states, WORLDS, np.arange(len(states)))
+    owner = np.repeat(np.arange(len(states)), WORLDS)
+    shared = bool((np.bitwise_or.reduce(drawn["hands"], 1) == (1 << 28) - 1).all())
+    own = drawn["hands"][np.arange(len(drawn)), drawn["texas42_mover"]]
+    mine = states["hands"][np.arange(len(states)), states["texas42_mover"]][owner]
+    maker = HandTokens("cpu")
+    made = maker(torch.from_numpy(np.ascontiguousarray(drawn["tiles"])), maker.public(drawn)).numpy()
+    seen = contract_tokens(states)[owner]
+    note, looked_at = f"{len(drawn):,} worlds", f"of {len(states):,} decisions"
+    return [
+        Check(f"{name}: worlds share out all tiles and keep the own hand", shared and bool((own == mine).all()), note),
+        Check(f"{name}: tokens for Stage 1 are those of the game", bool((made == all_tokens(drawn)).all()), note),
+        Check(
+            f"{name}: hidden hands change nothing that Stage 2 sees", bool((contract_tokens(drawn) == seen).all()),
+            f"{note} {looked_at}",
+        ),
+    ]  # fmt: skip
+
+
 def checks_of_run(folder: Path) -> list[Check]:
     """Check that a run has learned, and that validation followed."""
     lines = LineLog(folder / "progress.jsonl").read()
@@ -92,9 +121,12 @@ def checks_of_run(folder: Path) -> list[Check]:
 
 
 def all_checks(study: Path) -> list[Check]:
-    """Run every check there is something for."""
-    made = [data for data in data_sets(study, "decisions") if data.numbers()]
-    found = [check for data in made for check in checks_of_data(data)]
+    """Run every check there is something for; of sets that are elsewhere, tell what was found there."""
+    made = {data.folder.name: data for data in data_sets(study, "decisions") if data.numbers()}
+    found = [check for data in made.values() for check in checks_of_data(data)]
+    for name, facts in read_measured(study).get("data", {}).items():
+        if name not in made:
+            found += [Check(**check) for check in facts.get("checks", ())]
     for path in sorted((study / "runs").glob("*/settings.json")):
         found += checks_of_run(path.parent)
     return found

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from rookery.arena.networks import network_file
-from rookery.arena.texas42_networks import HandsOracle, sent
+from rookery.arena.texas42_networks import HandsOracle, fetched, sent
 from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
 from rookery.games.rng import random_bits
@@ -123,7 +123,8 @@ class NetworkLabeller:
         public = self.oracle.tokens.public(states)
         bounds, sides = (sent(column, device) for column in needed_of(states))
         found = self.reduced(tiles, public, bounds[:, None, None], sides[:, None, None], trick, worlds)
-        return lambda: Labels(*found.double().cpu().numpy())
+        wait = fetched(found.double())  # before others ask: on a card their work would come first
+        return lambda: Labels(*wait())
 
     def reduced(
         self, tiles: Tensor, public: Tensor, bounds: Tensor, sides: Tensor, trick: int, worlds: int

@@ -14,13 +14,15 @@ Only decisions with a choice are counted. Numbers come with intervals over decis
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rookery.arena.texas42_networks import HandsOracle, TranscriptJudge, load_stage
+from rookery.arena.texas42_networks import HandsOracle, TranscriptJudge
+from rookery.nets.files import load_network
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.search.expected import Exact
 from rookery.search.texas42_batch import legal_slots
@@ -29,6 +31,12 @@ from rookery.search.worlds import sample_worlds
 from rookery.studies.intervals import mean_estimate, share_estimate
 from rookery.studies.texas42_files import OF_HAND, POINT, Rows
 from rookery.studies.texas42_trial import TRICKS, Trial
+
+ALIKE = (
+    "stage", "steps", "batch", "data", "rows", "seed", "learning_rate", "warmup", "weight_decay", "gradient_norm",
+    "advantage", "precision",
+)  # fmt: skip
+"""settings in which peers agree"""
 
 Say = Callable[[int, int, str], None]
 Answers = np.ndarray
@@ -81,11 +89,13 @@ def sampled_choices(trial: Trial, worlds: int, oracle: Any) -> np.ndarray:
     return choices_of(np.asarray(oracle(drawn)).reshape(-1, worlds, 7).mean(1), trial.legal)
 
 
-def stage2_choices(trial: Trial, path: Path, device: str = "auto") -> np.ndarray:
-    """Choose by a Stage 2."""
-    network = load_stage(str(path), Transcript).network
-    assert isinstance(network, Transcript)
-    return choices_of(TranscriptJudge(network, device)(trial.states).mean.numpy(), trial.legal)
+def network_choices(trial: Trial, path: Path, device: str = "auto", threads: int = 1) -> np.ndarray:
+    """Choose by a network: a Stage 1 in all worlds of the first set, or a Stage 2."""
+    network = load_network(path).network
+    if isinstance(network, Transcript):
+        return choices_of(TranscriptJudge(network, device)(trial.states).mean.numpy(), trial.legal)
+    assert isinstance(network, Hands)
+    return sampled_choices(trial, trial.worlds, HandsOracle(network, device, threads=threads))
 
 
 def complete_runs(study: Path) -> dict[str, Path]:
@@ -93,26 +103,49 @@ def complete_runs(study: Path) -> dict[str, Path]:
     return {path.parent.name: path for path in sorted((study / "runs").glob("*/network.safetensors"))}
 
 
+def settings_of_runs(study: Path) -> dict[str, dict[str, Any]]:
+    """Return the settings of all runs that have been begun, by name."""
+    return {
+        path.parent.name: json.loads(path.read_bytes()) for path in sorted((study / "runs").glob("*/settings.json"))
+    }
+
+
+def network_players(study: Path, worlds: int) -> dict[str, str]:
+    """Return who plays by the networks that are there: the run by the player's name."""
+    networks = complete_runs(study)
+    return {
+        player_name(run, facts, worlds): run for run, facts in settings_of_runs(study).items() if run in networks
+    }  # fmt: skip
+
+
+def player_name(run: str, facts: Mapping[str, Any], worlds: int) -> str:
+    """Name who plays by the network of a run."""
+    return run if facts["stage"] == 2 else stage1_name(run, facts["network"]["answers"], worlds)
+
+
 def all_choices(
     study: Path, trial: Trial, few: tuple[int, ...] = (1, 10, 100), device: str = "auto", threads: int = 1,
-    say: Say = lambda done, total, note: None,
+    say: Say = lambda done, total, note: None, known: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """Let everybody choose there is: chance, E[Q] of few worlds, Stage 1 as an oracle in both modes, Stage 2."""
-    found = {"random": random_choices(trial), exact_name(trial.worlds): choices_of(trial.chosen_by, trial.legal)}
+    """Let everybody choose there is: chance, E[Q] of few worlds, Stage 1 as an oracle in both modes, Stage 2.
+
+    Whoever's choices are known is not asked again, and need not be there.
+    """
     exact, networks = Exact(threads), complete_runs(study)
-    for worlds in (worlds for worlds in few if worlds < trial.worlds):
-        found[exact_name(worlds)] = sampled_choices(trial, worlds, exact)
-    for number, (name, path) in enumerate(networks.items()):
-        say(number, len(networks), name)
-        if is_stage2(study, name):
-            found[name] = stage2_choices(trial, path, device)
-        else:
-            network = load_stage(str(path), Hands).network
-            assert isinstance(network, Hands)
-            asked = HandsOracle(network, device, threads=threads)
-            named = stage1_name(name, network.config.answers, trial.worlds)
-            found[named] = sampled_choices(trial, trial.worlds, asked)
-    return found
+    makers: dict[str, Callable[[], np.ndarray]] = {
+        "random": partial(random_choices, trial),
+        exact_name(trial.worlds): partial(choices_of, trial.chosen_by, trial.legal),
+    }
+    makers |= {
+        exact_name(worlds): partial(sampled_choices, trial, worlds, exact) for worlds in few if worlds < trial.worlds
+    }
+    for name, run in network_players(study, trial.worlds).items():
+        makers[name] = partial(network_choices, trial, networks[run], device, threads)
+    found, before = {}, known or {}
+    for number, (name, make) in enumerate(makers.items()):
+        say(number, len(makers), name)
+        found[name] = before[name] if name in before else make()
+    return found | {name: before[name] for name in before if name not in found}
 
 
 def exact_name(worlds: int) -> str:
@@ -131,15 +164,13 @@ def evaluate_trial(trial: Trial, choices: dict[str, np.ndarray]) -> dict[str, An
 
 
 def peers(study: Path, worlds: int) -> list[tuple[str, str]]:
-    """Pair who answers with logits, or was taught them, with who does the same with Q; sizes, steps and data agree."""
+    """Pair who answers with logits, or was taught them, with who does the same with Q, all else alike."""
     known: dict[str, tuple[str, Any]] = {}
-    for name in complete_runs(study):
-        facts = json.loads((study / "runs" / name / "settings.json").read_bytes())
+    for name, facts in settings_of_runs(study).items():
         network = dict(facts["network"])
         answers = network.pop("answers")
-        named = name if facts["stage"] == 2 else stage1_name(name, answers, worlds)
-        same = {key: facts[key] for key in ("stage", "steps", "batch", "data", "rows", "seed")}
-        known[named] = answers, (network, same)
+        same = {key: facts.get(key) for key in ALIKE}
+        known[player_name(name, facts, worlds)] = answers, (network, same)
     return [
         (logits, plain)
         for logits, (answers, like) in known.items() if answers != "q"
@@ -157,8 +188,6 @@ def paired(trial: Trial, first: np.ndarray, second: np.ndarray) -> dict[str, Any
 
 def is_stage2(study: Path, name: str) -> bool:
     """Tell whether a run is one of Stage 2."""
-    from rookery.nets.files import load_network
-
     return load_network(study / "runs" / name / "network.safetensors").config.kind == "transcript"
 
 

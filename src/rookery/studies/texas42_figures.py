@@ -11,7 +11,6 @@ Only those are drawn for which there are numbers.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 from rookery.learn.files import LineLog
 from rookery.studies.intervals import Z95
 from rookery.studies.pylos_figures import finish, new_figure, save, style
+from rookery.studies.texas42_evaluate import settings_of_runs
 from rookery.studies.texas42_verdicts import FREE, decade
 
 TRICKS = 7
@@ -26,13 +26,6 @@ MOST_LINES = 8
 
 Runs = dict[str, dict[str, Any]]
 """settings of runs by name"""
-
-
-def settings_of_runs(study: Path) -> Runs:
-    """Return the settings of all runs that have been begun, by name."""
-    return {
-        path.parent.name: json.loads(path.read_bytes()) for path in sorted((study / "runs").glob("*/settings.json"))
-    }
 
 
 def draw_all(study: Path, measured: Mapping[str, Any]) -> set[str]:

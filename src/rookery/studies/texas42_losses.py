@@ -11,7 +11,8 @@ Labels are from the mover's side. Only legal slots count, chosen by `where`, whi
 else numbers that are none would come back with the gradients. Equal best slots share the target of a policy evenly.
 
 A choice is the legal slot with the largest answer. Its gap is what it loses against the best slot, in points; a blunder
-loses more than 10. Figures are kept for each trick, decisions with a single legal slot apart.
+loses more than 10. Figures are kept for each trick, decisions with a single legal slot apart. Positions of one deal are
+alike, so standard errors are those of deals, not of positions.
 """
 
 from __future__ import annotations
@@ -165,32 +166,53 @@ def gaps(values: Tensor, answers: Tensor, legal: Tensor) -> Tensor:
 class Tally:
     """Adds up figures by trick, forced decisions apart, and those of opening leads once more, on the device."""
 
-    def __init__(self, names: tuple[str, ...], device: torch.device | str = "cpu"):
+    def __init__(self, names: tuple[str, ...], deals: int, device: torch.device | str = "cpu"):
         self.names = names
-        self.sums = torch.zeros(2 * TRICKS + 1, len(names) + 2, dtype=torch.float64, device=device)
+        self.sums = torch.zeros(2 * TRICKS + 1, 1 + len(names), dtype=torch.float64, device=device)
+        self.by_deal = torch.zeros(2 * TRICKS + 1, deals, 3, dtype=torch.float64, device=device)
+        """rows, gaps and blunders of each deal"""
 
-    def add(self, figures: Tensor, legal: Tensor, trick: Tensor, opening: Tensor | None = None) -> None:
-        """Count rows [N, F], the first figure being the gap; `opening` [N] tells which are opening leads."""
+    def add(
+        self, figures: Tensor, legal: Tensor, trick: Tensor, deal: Tensor, opening: Tensor | None = None
+    ) -> None:  # fmt: skip
+        """Count rows [N, F], the first figures being gap and blunder.
+
+        deal     [N] number of each row's deal
+        opening  [N] which are opening leads
+        """
         group = trick.long() + TRICKS * (legal.sum(1) < 2)
-        counted = torch.cat((torch.ones_like(figures[:, :1]), figures, figures[:, :1].square()), 1).double()
+        counted = torch.cat((torch.ones_like(figures[:, :1]), figures), 1).double()
         self.sums.index_add_(0, group, counted)
+        self.by_deal.flatten(0, 1).index_add_(0, group * self.by_deal.shape[1] + deal, counted[:, :3])
         if opening is not None:
-            self.sums[-1] += torch.where(opening[:, None], counted, 0.0).sum(0)
+            led = torch.where(opening[:, None], counted, 0.0)
+            self.sums[-1] += led.sum(0)
+            self.by_deal[-1].index_add_(0, deal, led[:, :3])
 
     def read(self) -> dict[str, Any]:
         """Return means: of all, with a choice, forced, opening leads, and of those with a choice by trick."""
-        free, forced = self.sums[:TRICKS].cpu(), self.sums[TRICKS:-1].cpu()
-        return {
-            "all": self.means((free + forced).sum(0)),
-            "unforced": self.means(free.sum(0)),
-            "forced": self.means(forced.sum(0)),
-            "opening": self.means(self.sums[-1].cpu()),
-            "by_trick": [self.means(row) for row in free],
+        sums, deals = self.sums.cpu(), self.by_deal.cpu()
+        groups = {"all": slice(0, -1), "unforced": slice(0, TRICKS), "forced": slice(TRICKS, -1)}
+        found: dict[str, Any] = {
+            name: self.means(sums[some].sum(0), deals[some].sum(0)) for name, some in groups.items()
         }
+        found["opening"] = self.means(sums[-1], deals[-1])
+        return found | {"by_trick": [self.means(sums[trick], deals[trick]) for trick in range(TRICKS)]}
 
-    def means(self, sums: Tensor) -> dict[str, float]:
-        """Return the means of a group by name, how many rows it has, and the standard error of the gap."""
-        count, *rest, squares = sums.tolist()
+    def means(self, sums: Tensor, deals: Tensor) -> dict[str, float]:
+        """Return the means of a group by name, how many rows it has, and standard errors of gap and blunders."""
+        count, *rest = sums.tolist()
         found = {name: each / max(count, 1) for name, each in zip(self.names, rest, strict=True)}
-        variance = max(squares / max(count, 1) - found[self.names[0]] ** 2, 0.0)
-        return {"count": int(count), **found, "gap_error": (variance / max(count - 1, 1)) ** 0.5}
+        gap_error, blunder_error = errors_by_deal(deals).tolist()
+        return {"count": int(count), **found, "gap_error": gap_error, "blunder_error": blunder_error}
+
+
+def errors_by_deal(deals: Tensor) -> Tensor:
+    """Return standard errors of means over rows, of which those of a deal depend on one another.
+
+    deals  [D, 1 + F]  rows of each deal, and the sums of figures over them
+    """
+    rows, sums = deals[:, :1], deals[:, 1:]
+    count, number = rows.sum().clamp_min(1), (rows > 0).sum()
+    off = sums - rows * (sums.sum(0) / count)
+    return (off.square().sum(0) * number / (number - 1).clamp_min(1)).sqrt() / count

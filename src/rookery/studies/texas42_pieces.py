@@ -11,15 +11,18 @@
     report      written anew whenever it is asked for
 
 A piece that is done is not done again, and what only done pieces needed is not made at all: on a new machine that was
-given the networks of Stage 1, no positions are made. Pieces of `exact` can be made anywhere and taken along.
+given the networks of Stage 1, no positions are made. Pieces of `exact` can be made anywhere and taken along. Several
+processes may work in one folder, each on pieces of its own; who needs data that another one is making waits for them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from rookery.errors import BadInput
 from rookery.games.options import one_of
 from rookery.studies.texas42_evaluate import complete_runs
 from rookery.studies.texas42_files import DataSet, digest
@@ -110,7 +113,7 @@ def is_done(study: Path, plan: Preset, piece: Piece) -> bool:
         return trial_is_done(study, *plan.trial)
     found = read_measured(study)
     if piece.name == CHOICES:
-        return bool(found.get("trial")) and network_marks(study) == found["trial"]["networks"]
+        return bool(found.get("trial")) and network_marks(study).items() <= found["trial"]["networks"].items()
     if piece.name == CLAIM:
         return set(piece.needs) <= set(found.get("claim", ()))
     return match_of(found, piece.name, plan.deals, network_marks(study)) is not None
@@ -131,22 +134,34 @@ def network_marks(study: Path) -> dict[str, str]:
 
 
 def match_of(found: dict[str, Any], duel: str, deals: int, marks: dict[str, str]) -> dict[str, Any] | None:
-    """Return what a match has brought, if it was played over so many deals by the networks that are there."""
+    """Return what a match has brought, if it was played over so many deals, and the networks are not others now."""
     for each in found.get("duels", ()):
         played = f"{each['first']}/{each['second']}" == duel and each["deals"] == deals
-        if played and each.get("networks", {}).items() <= marks.items():
+        if played and all(marks.get(name, mark) == mark for name, mark in each.get("networks", {}).items()):
             return dict(each)
     return None
 
 
-def to_do(study: Path, plan: Preset, stages: tuple[str, ...] = ()) -> list[Piece]:
-    """List the pieces of some stages that are not done, and before each what it needs.
+def chosen_names(pieces: list[Piece], stages: tuple[str, ...], patterns: tuple[str, ...]) -> set[str]:
+    """Return the names of pieces that are of some stages and fit some patterns, such as `stage1-*`.
 
-    Without stages everything is wanted, data only as far as something needs them.
+    Without both it is all but data, which are made as far as something needs them.
     """
     for stage in stages:
         one_of("--only", stage, STAGES)
+    within = [piece for piece in pieces if piece.stage in stages or not stages]
+    for pattern in patterns:
+        if not any(fnmatchcase(piece.name, pattern) for piece in within):
+            raise BadInput(f"--pieces {pattern!r}: there is none such; there are {', '.join(p.name for p in within)}")
+    if patterns:
+        return {piece.name for piece in within if any(fnmatchcase(piece.name, pattern) for pattern in patterns)}
+    return {piece.name for piece in within if stages or not isinstance(piece.what, Positions | Hands)}
+
+
+def to_do(study: Path, plan: Preset, stages: tuple[str, ...] = (), patterns: tuple[str, ...] = ()) -> list[Piece]:
+    """List the chosen pieces that are not done, and before each what it needs."""
     every = {piece.name: piece for piece in pieces_of(plan)}
+    chosen = chosen_names(list(every.values()), stages, patterns)
     done = {name: is_done(study, plan, piece) for name, piece in every.items() if name != REPORT}
     wanted: dict[str, None] = {}
 
@@ -157,6 +172,6 @@ def to_do(study: Path, plan: Preset, stages: tuple[str, ...] = ()) -> list[Piece
             wanted[piece.name] = None
 
     for piece in every.values():
-        if piece.stage in stages or (not stages and not isinstance(piece.what, Positions | Hands)):
+        if piece.name in chosen:
             want(piece)
     return [every[name] for name in wanted]

@@ -219,10 +219,10 @@ def full() -> Preset:
     decisions = (
         Hands("decisions-valid", "exact", "valid", 1_000, 100, 0.0, 250),
         Hands("decisions-exact", "exact", "train", 5_000, 100, 0.05, 250),
-        Hands("decisions-claim", middle, "train", 10_000, 100, 0.05, 2_000, other),
-        Hands("decisions-100", best, "train", 100_000, 100, 0.05, 2_000),
-        Hands("decisions-1000", best, "train", 10_000, 1000, 0.05, 200),
-    )
+        Hands("decisions-claim", middle, "train", 10_000, 100, 0.05, 5_000, other),
+        Hands("decisions-100", best, "train", 100_000, 100, 0.05, 10_000),
+        Hands("decisions-1000", best, "train", 10_000, 1000, 0.05, 1_000),
+    )  # a card rests between two files, so they are large
     second = tuple(second_stage(size, size, 30_000, "decisions-100") for size in ("128x4", "256x6", "64x2"))
     curve = (
         second_stage("128x4", "128x4-1k", 4_000, "decisions-100", every=1000, rows=1_000),
@@ -239,9 +239,8 @@ def full() -> Preset:
         "advantage-0": {"advantage": 0.0}, "advantage-16": {"advantage": 16.0},
         "decay-0.1": {"weight_decay": 0.1}, "seed-1": {"seed": 1},
     }  # fmt: skip
-    sweep = tuple(
-        second_stage("128x4", f"sweep-{name}", 15_000, "decisions-100", rows=10_000, **change)
-        for name, change in changes.items()
+    sweep = tuple(  # against `claim-q-128x4`, which learns from the same hands: a set small enough to be taken along
+        second_stage("128x4", f"sweep-{name}", 15_000, "decisions-claim", **change) for name, change in changes.items()
     )
     duels = (*PLAIN_DUELS, "exact:100/exact:10", "exact:100:make/exact:100", *network_duels(best, second[1].name))
     stages = (*second, *curve, *labels, *sweep)

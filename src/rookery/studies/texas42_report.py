@@ -18,7 +18,7 @@ from rookery.studies.html import page
 from rookery.studies.intervals import Estimate, shown
 from rookery.studies.markdown import table
 from rookery.studies.texas42_checks import all_checks
-from rookery.studies.texas42_evaluate import complete_runs
+from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
 from rookery.studies.texas42_figures import draw_all
 from rookery.studies.texas42_files import data_sets, read_facts
 from rookery.studies.texas42_measured import read_measured
@@ -141,7 +141,7 @@ def pair_lines(pairs: list[dict[str, Any]]) -> Iterator[str]:
     """Show what choosers by logits lose against their peers by Q."""
     if not pairs:
         return
-    yield "Choosers by logits against peers by Q, that agree with them in size, steps and data, decision by decision:"
+    yield "Choosers by logits against peers by Q, alike in size, data and settings, decision by decision:"
     yield ""
     rows = [
         (each["first"], each["second"], number(each["behind"]), number(each["same"], 1, 0.01)) for each in pairs
@@ -220,7 +220,11 @@ def lines_of(study: Path, measured: dict[str, Any], figures: set[str]) -> Iterat
     yield f"# {TITLE}"
     yield ""
     lines, complete = last_lines(study), complete_runs(study)
-    lacking = [f"run {name} is not complete" for name in lines if name not in complete]
+    steps = {name: facts["steps"] for name, facts in settings_of_runs(study).items()}
+    lacking = [
+        f"run {name} is not complete" for name, line in lines.items()
+        if name not in complete and line["step"] < steps[name]
+    ]  # fmt: skip
     lacking += [] if measured else ["nothing is measured by exact values: `rookery study texas42 evaluate` does that"]
     if lacking:
         yield "**This study is not complete.** What is missing:"

@@ -24,6 +24,7 @@ import torch
 from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.games.library import load
+from rookery.games.texas42_auction import LEAST_POINTS
 from rookery.learn.files import LineLog, sweep
 from rookery.learn.locks import Lock
 from rookery.nets.files import About, save_network
@@ -223,7 +224,7 @@ class Run:
 
     def finish(self, trainer: Trainer) -> None:
         """Write the network; from now on the run is complete."""
-        game = load("texas42")
+        game = load("texas42") if self.settings.stage == 1 else load("texas42", bid=LEAST_POINTS)
         about = About(
             game=game.spec, rules_version=game.version, step=self.settings.steps, notes=self.settings.name,
             observation="all" if self.settings.stage == 1 else "contract",

@@ -4,13 +4,15 @@
     tables.train.batch(numbers)       a `Positions` or `Decisions` of the losses
     tables.valid["positions-valid"]   the rows of a set that validate, by the name of the set
 
-Tokens are made once, by compiled loops; a card holds them all.
+Tokens are made once, by compiled loops; a card holds them all. Of which deal a row is, no network is told: it is kept
+beside for the errors of figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +21,7 @@ import torch
 from torch import Tensor
 
 from rookery.errors import BadInput
+from rookery.games.texas42_tiles import TILES
 from rookery.search.solve.texas42 import ILLEGAL
 from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
 from rookery.search.texas42_replay import positions, replayed
@@ -46,10 +49,19 @@ class Table:
 
     def __init__(self, columns: Columns, stage: int, device: str | torch.device = "cpu"):
         self.stage, self.device = stage, torch.device(device)
-        self.columns = {name: torch.from_numpy(column).to(self.device) for name, column in columns.items()}
+        self.columns = {
+            name: torch.from_numpy(column).to(self.device) for name, column in columns.items() if name != "seed"
+        }
+        self.seeds = columns.get("seed", np.arange(len(self)))
 
     def __len__(self) -> int:
         return len(self.columns["tokens"])
+
+    @cached_property
+    def deals(self) -> tuple[int, Tensor]:
+        """How many deals there are, and the number [N] of each row's deal among them."""
+        found, numbers = np.unique(self.seeds, return_inverse=True)
+        return len(found), torch.from_numpy(numbers).to(self.device)
 
     def batch(self, numbers: Tensor | slice) -> NamedTuple:
         """Return some rows as the losses want them."""
@@ -73,7 +85,7 @@ def position_columns(rows: Rows, threads: int = 1) -> Columns:
     side = np.where(states["texas42_mover"] & 1, -1, 1).astype(np.int8)[:, None]
     return {
         "tokens": all_tokens(states, threads), "q": np.where(legal, side * rows["q"], 0).astype(np.int8),
-        "legal": legal, "trick": (states["plays"] >> 2).astype(np.int8),
+        "legal": legal, "trick": (states["plays"] >> 2).astype(np.int8), "seed": rows["seed"],
     }  # fmt: skip
 
 
@@ -88,7 +100,7 @@ def decision_columns(rows: Rows, threads: int = 1) -> Columns:
     labels |= {name: rows[name].reshape(len(free), -1)[free].astype(np.int32) for name in ("spread", "make")}
     return {
         "tokens": contract_tokens(states, threads), "legal": legal[free],
-        "trick": (states["plays"] >> 2).astype(np.int8), **labels,
+        "trick": (states["plays"] >> 2).astype(np.int8), "seed": np.repeat(rows["seed"], TILES)[free], **labels,
     }  # fmt: skip
 
 
@@ -130,7 +142,7 @@ def columns_of(
     """Return the columns of a set that train and those that validate; `rows` of files at most train, 0: all."""
     train: list[Columns] = []
     valid: list[Columns] = []
-    left, wanted = rows or 1 << 62, valid_rows if stage == 1 else -(-valid_rows // 28)
+    left, wanted = rows or 1 << 62, valid_rows if stage == 1 else -(-valid_rows // TILES)
     for shard in data.read():
         part = part_of(shard["seed"])
         for number, found in ((0, train), (1, valid)):  # places in PARTS
@@ -148,7 +160,7 @@ def columns_of(
 def made(rows: Rows, stage: int, threads: int) -> list[Columns]:
     """Make columns of rows, some at a time."""
     maker = position_columns if stage == 1 else decision_columns
-    size = AT_ONCE if stage == 1 else AT_ONCE // 28
+    size = AT_ONCE if stage == 1 else AT_ONCE // TILES
     return [
         maker({name: np.ascontiguousarray(array[first : first + size]) for name, array in rows.items()}, threads)
         for first in range(0, count_of(rows), size)

@@ -253,19 +253,20 @@ class Trainer:
 def measured(network: Stage, table: Table, precision: str = "fp32") -> dict[str, Any]:
     """Return the figures of a network on a table: of all, unforced, forced, by trick."""
     names = STAGE1_FIGURES if table.stage == 1 else STAGE2_FIGURES
-    tally = Tally(names, table.device)
+    count, deals = table.deals
+    tally, size = Tally(names, count, table.device), VALID_ROWS if table.device.type == "cuda" else 512
     answers = network.config.answers
-    for batch in table.in_order(VALID_ROWS if table.device.type == "cuda" else 512):
+    for batch, deal in zip(table.in_order(size), torch.split(deals, size), strict=True):
         with computing(table.device, precision):
             if isinstance(network, Hands):
                 assert isinstance(batch, Positions)
                 figures = stage1_figures(wide(network.judge(batch.tokens)), batch, answers)
                 leads = (batch.trick == 0) & (batch.tokens[:, 0, LEADER] == 0)
-                tally.add(figures, batch.legal, batch.trick, leads)
+                tally.add(figures, batch.legal, batch.trick, deal, leads)
             else:
                 assert isinstance(batch, Decisions)
                 said = Expectation(*(part.float() for part in network.expect(batch.tokens)))
-                tally.add(stage2_figures(said, batch, answers), batch.legal, batch.trick)
+                tally.add(stage2_figures(said, batch, answers), batch.legal, batch.trick, deal)
     return tally.read()
 
 

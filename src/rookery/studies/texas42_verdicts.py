@@ -105,7 +105,7 @@ def best_of_runs(claim: str, known: Mapping[str, Mapping[str, float]], key: str,
         return Verdict(claim, OPEN, "not measured")
     name, figures = min(known.items(), key=lambda item: item[1][key])
     count, mean = int(figures["count"]), figures[key]
-    error = figures.get("gap_error", 0.0) if key == "gap" else (mean * (1 - mean) / count) ** 0.5
+    error = figures.get(f"{key}_error", math.inf)
     shown = f"{mean:.3f} +- {2 * error:.3f}" if key == "gap" else f"{mean:.2%} +- {2 * error:.2%}"
     verdict = at_most(mean - 2 * error, mean + 2 * error, bound) if count >= FEWEST else OPEN
     return Verdict(claim, verdict, f"{name}: {shown}, {count:,} positions")

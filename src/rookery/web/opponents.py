@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rookery.arena.ledger import Ledger
-from rookery.arena.networks import ZOO_SIGN, network_for, zoo_names, zoo_strength
+from rookery.arena.networks import ZOO_SIGN, network_for, taught_game, zoo_facts, zoo_names, zoo_player, zoo_strength
 from rookery.arena.players import FORMS
 from rookery.arena.ratings import fit
 from rookery.arena.texts import read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.texas42_tiles import HOUSE_DECLARATIONS
 
 SIMULATIONS = (1, 16, 64, 200, 800, 3200)
 SECONDS = (0.1, 0.3, 1, 3, 10)
@@ -106,7 +107,7 @@ def specialists(game: Game) -> list[Opponent]:
 def networks(game: Game, runs: Path | None) -> list[Opponent]:
     """List networks that play a game: those of the zoo, then the newest checkpoints of the runs in a folder."""
     if game.information == "hidden":
-        return []
+        return points_networks(game)
     named = [(f"Network {name} (zoo)", ZOO_SIGN + name) for name in zoo_names()]
     named += [(f"Network {folder.name} (run)", str(folder)) for folder in run_folders(runs)]
     fitting = [(name, text) for name, text in named if fits(text, game)]
@@ -114,6 +115,14 @@ def networks(game: Game, runs: Path | None) -> list[Opponent]:
         replace(graded(name, "simulations", f"net:{text},sims={{}}", SIMULATIONS, 3), card=card_of(text))
         for name, text in fitting
     ]
+
+
+def points_networks(game: Game) -> list[Opponent]:
+    """List networks of the zoo that tell of points, which play Texas 42 where there is no auction or house contract."""
+    if game.name != "texas42" or game.options["auction"] != "none" or game.options["declaration"] in HOUSE_DECLARATIONS:
+        return []
+    known = [name for name in zoo_names() if taught_game(zoo_facts(name)["game"]) == game.name]
+    return [replace(single(f"Network {name} (zoo)", zoo_player(name)), card=card_of(ZOO_SIGN + name)) for name in known]
 
 
 def card_of(text: str) -> str:
