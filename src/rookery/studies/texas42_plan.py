@@ -211,8 +211,8 @@ def full() -> Preset:
     first = tuple(
         first_stage(size, answers, steps)
         for size, answers, steps in (
-            ("817k", "q", 60_000), ("817k", "policy", 60_000), ("3.3M", "q", 100_000), ("73k", "q", 30_000),
-            ("73k", "policy", 30_000), ("3.3M", "policy", 100_000),
+            ("817k", "q", 40_000), ("817k", "policy", 40_000), ("3.3M", "q", 100_000), ("73k", "q", 30_000),
+            ("73k", "policy", 30_000),
         )
     )  # fmt: skip
     middle, other, best = (run.name for run in first[:3])
@@ -225,14 +225,14 @@ def full() -> Preset:
     )  # a card rests between two files, so they are large
     second = tuple(second_stage(size, size, 30_000, "decisions-100") for size in ("128x4", "256x6", "64x2"))
     curve = (
-        second_stage("128x4", "128x4-1k", 4_000, "decisions-100", every=1000, rows=1_000),
-        second_stage("128x4", "128x4-10k", 15_000, "decisions-100", rows=10_000),
+        second_stage("128x4", "128x4-1k", 1_600, "decisions-100", every=800, rows=1_000, warmup=300),
+        second_stage("128x4", "128x4-10k", 6_000, "decisions-100", rows=10_000),
     )
     labels = (
-        second_stage("128x4", "exact-128x4", 15_000, "decisions-exact"),
-        second_stage("128x4", "1000-128x4", 15_000, "decisions-1000"),
-        second_stage("128x4", "claim-q-128x4", 15_000, "decisions-claim"),
-        second_stage("128x4", "claim-logits-128x4", 15_000, "decisions-claim", "logits"),
+        second_stage("128x4", "exact-128x4", 6_000, "decisions-exact"),
+        second_stage("128x4", "1000-128x4", 6_000, "decisions-1000"),
+        second_stage("128x4", "claim-q-128x4", 6_000, "decisions-claim"),
+        second_stage("128x4", "claim-logits-128x4", 6_000, "decisions-claim", "logits"),
     )
     changes: dict[str, dict[str, Any]] = {
         "rate-3e-4": {"learning_rate": 3e-4}, "rate-12e-4": {"learning_rate": 1.2e-3},
@@ -240,7 +240,7 @@ def full() -> Preset:
         "decay-0.1": {"weight_decay": 0.1}, "seed-1": {"seed": 1},
     }  # fmt: skip
     sweep = tuple(  # against `claim-q-128x4`, which learns from the same hands: a set small enough to be taken along
-        second_stage("128x4", f"sweep-{name}", 15_000, "decisions-claim", **change) for name, change in changes.items()
+        second_stage("128x4", f"sweep-{name}", 6_000, "decisions-claim", **change) for name, change in changes.items()
     )
     duels = (*PLAIN_DUELS, "exact:100/exact:10", "exact:100:make/exact:100", *network_duels(best, second[1].name))
     stages = (*second, *curve, *labels, *sweep)
