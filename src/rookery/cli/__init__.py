@@ -30,6 +30,7 @@ from rookery.cli import (
     serve,
     solve,
     study,
+    study_chess,
     study_domineering,
     study_domineering_report,
     study_domineering_train,
@@ -43,7 +44,7 @@ from rookery.errors import BadInput
 
 __all__ = [
     "app", "arena", "bench", "check", "doctor", "elo", "engine", "games", "grow", "lc0", "lc0_bench", "lc0_export",
-    "main", "marks", "players", "probe", "runs", "scale", "serve", "solve", "study", "study_domineering",
+    "main", "marks", "players", "probe", "runs", "scale", "serve", "solve", "study", "study_chess", "study_domineering",
     "study_domineering_report", "study_domineering_train", "study_gomoku", "study_texas42", "train", "zoo",
 ]  # fmt: skip
 
