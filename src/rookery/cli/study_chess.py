@@ -31,7 +31,7 @@ def chess(
         str | None, Option(metavar="STAGE,...", help="some of lessons, train, export, matches, probes, report")
     ] = None,
     seconds: SecondsOption = None,
-    games: Annotated[int | None, Option(help="games of each match; 200, in quick 4")] = None,
+    games: Annotated[int | None, Option(help="games of each match; 200, in quick 12")] = None,
     changes: Annotated[
         list[str] | None,
         Option("--set", metavar="KEY=VALUE", help="change a setting of training: stages.selfplay.selfplay.games=8000"),

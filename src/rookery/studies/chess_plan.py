@@ -50,7 +50,7 @@ def packaged(name: str, changes: tuple[str, ...]) -> CurriculumSettings:
 
 FULL = Preset("chess_lc0")
 QUICK = Preset(
-    "chess_lc0_quick", simulations=(POLICY_ALONE, 8, 16), rivals=("random", "alphabeta:depth=1", STOCKFISH), games=4,
+    "chess_lc0_quick", simulations=(POLICY_ALONE, 8, 16), rivals=("random", "alphabeta:depth=1", STOCKFISH), games=12,
     positions=400,
 )  # fmt: skip
 PRESETS = {"full": FULL, "quick": QUICK}
