@@ -130,6 +130,8 @@ def test_the_last_network_plays_and_meets_the_one_before(tmp_path):
     assert study.network == first
     assert study.duels() == []
     last = saved(study.network_of("selfplay"), seed=1)
+    assert dict(study.meeting("random", "random", 400).search)["leaves"] == 4
+    assert "leaves" not in dict(study.meeting("random", "random", POLICY_ALONE).search)
     duel = study.matches()[-1]
     assert (duel.name, duel.first, duel.second) == (match_name("imitation", 2), last, first)
 

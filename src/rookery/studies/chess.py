@@ -23,7 +23,7 @@ from rookery.learn.curriculum_settings import ImitationStage, settings_of
 from rookery.learn.files import write_whole
 from rookery.learn.imitation import ImitationSettings
 from rookery.learn.stage_work import ImitationWork
-from rookery.studies.chess_plan import OPENING, SEARCH, Preset, player_text
+from rookery.studies.chess_plan import OPENING, Preset, player_text, search_of
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.stages import slug, stage_network
 
@@ -119,8 +119,8 @@ class Study:
 
     def meeting(self, rival: str, player: Path | str, simulations: int) -> Meeting:
         """Return a match of the last network."""
-        name = match_name(rival, simulations)
-        return Meeting(name, "chess", self.network, player, self.preset.games, simulations, OPENING, SEARCH)
+        name, search = match_name(rival, simulations), search_of(simulations)
+        return Meeting(name, "chess", self.network, player, self.preset.games, simulations, OPENING, search)
 
     def duels(self) -> list[Meeting]:
         """Return the match of the last network with the one before self-play, if both are there."""

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
@@ -21,6 +22,8 @@ POLICY_ALONE = 1
 OPENING = "random:4"
 SEARCH = (("urgency", "lc0"), ("reduction", 0.33), ("c", 1.75))
 """settings of the network's search: those of its self-play"""
+MANY, LEAVES = 100, 4
+"""from so many simulations on, so many leaves of a tree are judged together"""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,11 @@ def preset_of(name: str, games: int | None, changes: Sequence[str]) -> Preset:
             raise BadInput(f"--games must be even, since games are played in pairs, not {games}")
         found = replace(found, games=games)
     return replace(found, changes=(*found.changes, *changes))
+
+
+def search_of(simulations: int) -> tuple[tuple[str, Any], ...]:
+    """Return the settings of a search of so many simulations."""
+    return (*SEARCH, ("leaves", LEAVES)) if simulations >= MANY else SEARCH
 
 
 def player_text(rival: str) -> str | None:
