@@ -73,6 +73,12 @@ def test_answers_of_passes_under_way_do_not_mix(tmp_path):
         np.testing.assert_array_equal(mine, theirs)
 
 
+def test_passes_of_all_sizes_can_be_captured_before_they_are_needed(tmp_path):
+    evaluator = loaded(tmp_path, batch=50)
+    evaluator.card.prepare()
+    assert sorted(evaluator.card.graphs) == [8, 16, 32, 64]
+
+
 def test_other_heads_answer_after_they_are_chosen(tmp_path):
     evaluator = loaded(tmp_path, KINDS[1])
     masks, values = pairs(evaluator, 4)

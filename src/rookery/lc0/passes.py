@@ -100,6 +100,13 @@ class CardPasses:
             self.graphs[size] = Graph(self.judge, size, self.device)
         return self.graphs[size]
 
+    def prepare(self) -> None:
+        """Capture the graphs of all sizes, so that no pass has to wait for that."""
+        size = LEAST_ROWS
+        while size <= self.most:
+            self.graph(size)
+            size *= 2
+
     def begin(self, masks: np.ndarray, values: np.ndarray) -> UnderWay:
         """Let the card judge N positions, and do not wait for it."""
         rows, graph = len(masks), self.graph(len(masks))
