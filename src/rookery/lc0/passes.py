@@ -107,6 +107,7 @@ class CardPasses:
             self.graph(size)
             size *= 2
 
+    @torch.no_grad()
     def begin(self, masks: np.ndarray, values: np.ndarray) -> UnderWay:
         """Let the card judge N positions, and do not wait for it."""
         rows, graph = len(masks), self.graph(len(masks))
