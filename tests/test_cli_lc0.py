@@ -123,6 +123,16 @@ def test_speed_is_measured(rookery):
     )
     assert [(row["what"], row["batch"]) for row in facts["rows"]] == [("planes and moves", 256), ("network", 2)]
     assert all(row["rate"] > 0 for row in facts["rows"])
+    assert facts["rows"][1]["work"] == pytest.approx(facts["rows"][1]["rate"] * facts["rows"][1]["operations"])
+
+
+def test_what_a_search_costs_is_measured(rookery):
+    words = ("bench", "net.pb.gz", "--search", "200", "--minibatch", "16")
+    facts = json.loads(printed(rookery(*words, "--json")))
+    assert facts["nodes"] == 200
+    assert 200 / 16 < facts["batches"] <= facts["asked"] <= 200
+    assert facts["overhead"] == pytest.approx(facts["seconds"] / facts["network_seconds"] - 1)
+    assert "of the network's time" in printed(rookery(*words))
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,8 @@ def test_planes_made_on_a_device_are_those_made_here():
     states = np.concatenate([position_of({"fen": fen, "moves": moves}, chess_game()).states for fen, moves in LINES])
     for form in (1, 4):
         masks, values, _ = pairs_of(states, form, 0)
-        assert (planes_on(torch.device("cpu"), masks, values).numpy() == planes_of(states, form, 0)[0]).all()
+        words = torch.from_numpy(masks.view(np.int64))
+        assert (planes_on(words, torch.from_numpy(values)).numpy() == planes_of(states, form, 0)[0]).all()
 
 
 def test_a_picture_has_an_arrow_for_each_likely_move(tmp_path):

@@ -316,12 +316,63 @@ def test_batches_hold_different_leaves_and_give_the_same_search_every_time(evalu
             searcher.step(600)
             t = searcher.arrays
             sizes.append(searcher.visits - before)
-            assert len({row.tobytes() for row in t.masks[: t.tree[0]["gathered"]]}) == t.tree[0]["gathered"]
+            assert len({row.tobytes() for row in t.masks[: t.batch[0]["gathered"]]}) == t.batch[0]["gathered"]
         return visits(searcher.found())
 
     assert search_once() == search_once()
     assert max(sizes) >= 8
     assert sizes[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "batch", "twins"),
+    [("start", 64, "off"), ("mates near", 7, "off"), ("few moves", 2, "off"), ("blocked", 16, "on")],
+)
+def test_a_search_that_gathers_ahead_is_as_sound(evaluators, name, batch, twins):
+    def search_once():
+        searcher = Searcher(evaluators(), Lc0Settings(batch=batch, transpositions=twins), nodes=2000, ahead=True)
+        searcher.begin(position(POSITIONS[name]))
+        for nodes in (1, 2, 50, 433):
+            assert searcher.run(Limits(nodes=nodes)) == "all nodes searched"
+            assert searcher.visits == nodes
+            assert sum(visits(searcher.found()).values()) == nodes - 1
+            if twins == "off":
+                check_sums(searcher)
+        assert not any(t.batch[0][name] for t in searcher.batches for name in ("gathered", "collided"))
+        assert not searcher.arrays.nodes["flight"].any()
+        return visits(searcher.found())
+
+    assert search_once() == search_once()
+
+
+def test_a_batch_is_gathered_before_the_answers_to_the_last_one_are_asked_for(evaluators, monkeypatch):
+    evaluator, told = evaluators(), []
+    begin = evaluator.begin
+
+    class Told:
+        def __init__(self, number, answers):
+            self.number, self.answers = number, answers
+
+        def wait(self):
+            told.append(f"answers {self.number}")
+            return self.answers.wait()
+
+    def noted(masks, values):
+        number = len([word for word in told if word.startswith("begun")])
+        told.append(f"begun {number}")
+        return Told(number, begin(masks, values))
+
+    monkeypatch.setattr(evaluator, "begin", noted)
+    searcher = Searcher(evaluator, Lc0Settings(batch=16), nodes=2000, ahead=True)
+    searcher.begin(position(POSITIONS["middle"]))
+    searcher.run(Limits(nodes=800))
+    late = told[-21:-1] if told[-1].startswith("answers") else told[-20:]
+    assert told[:2] == ["begun 0", "answers 0"]  # the root alone
+    begun = [word for word in late if word.startswith("begun")]
+    assert len(begun) == 10
+    for word in begun[1:]:
+        number = int(word.split()[1])
+        assert told.index(word) < told.index(f"answers {number - 1}")
 
 
 def test_a_tree_never_grows_beyond_its_memory(evaluators):
@@ -338,8 +389,9 @@ def test_a_tree_never_grows_beyond_its_memory(evaluators):
         Searcher(evaluators(), remembered=1 << 45)
 
 
-def test_a_search_that_is_stopped_leaves_nothing_under_way(evaluators):
-    searcher, watch = Searcher(evaluators(), Lc0Settings(batch=16), nodes=50_000), Watch()
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_search_that_is_stopped_leaves_nothing_under_way(evaluators, ahead):
+    searcher, watch = Searcher(evaluators(), Lc0Settings(batch=16), nodes=50_000, ahead=ahead), Watch()
     searcher.begin(position("startpos"))
     timer = threading.Timer(0.2, watch.stop.__setitem__, (0, 1))
     timer.start()

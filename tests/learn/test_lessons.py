@@ -161,6 +161,15 @@ def test_what_was_made_is_not_made_again(tmp_path, monkeypatch):
     assert made == [SHARD * number for number in range(1, len(found))]
 
 
+def test_where_enough_is_there_more_threads_make_nothing(tmp_path, monkeypatch):
+    found, _ = gathered(tmp_path)
+    monkeypatch.setattr("rookery.learn.lessons.make_lessons", lambda *how: pytest.fail("made again"))
+    others, told = gathered(tmp_path, threads=16)
+    assert len(others) == len(found)
+    assert told[-1] == sum(some.positions for some in found)
+    assert len(list(tmp_path.iterdir())) == len(found)
+
+
 def test_a_damaged_shard_is_told_by_its_name(tmp_path):
     gathered(tmp_path, positions=100)
     path = shard_path(tmp_path, 0)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rookery.errors import BadInput
-from rookery.studies.gomoku import Study, chosen_stages
+from rookery.studies.gomoku import STAGE_NAMES, Study
 from rookery.studies.gomoku_arms import mark_seconds
 from rookery.studies.gomoku_plan import (
     ARMS,
@@ -21,6 +21,7 @@ from rookery.studies.gomoku_plan import (
     preset_of,
     run_names,
 )
+from rookery.studies.stages import chosen_stages
 
 
 @pytest.mark.parametrize("name", list(PRESETS))
@@ -116,7 +117,7 @@ def test_the_time_of_arms_can_be_chosen():
         (lambda: preset_of("small"), "--preset"),
         (lambda: preset_of("full", 0), "--arm-seconds"),
         (lambda: preset_of("full", seeds=0), "--seeds"),
-        (lambda: chosen_stages("train,play"), "'play' is none of train, milestones, compare, report"),
+        (lambda: chosen_stages("train,play", STAGE_NAMES), "'play' is none of train, milestones, compare, report"),
     ],
 )
 def test_what_cannot_be_is_refused_by_its_name(wrong, complaint):
@@ -125,5 +126,5 @@ def test_what_cannot_be_is_refused_by_its_name(wrong, complaint):
 
 
 def test_stages_come_in_their_order():
-    assert chosen_stages("report,train") == ["train", "report"]
-    assert chosen_stages(None) == ["train", "milestones", "compare", "report"]
+    assert chosen_stages("report,train", STAGE_NAMES) == ["train", "report"]
+    assert chosen_stages(None, STAGE_NAMES) == ["train", "milestones", "compare", "report"]

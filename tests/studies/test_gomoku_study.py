@@ -18,9 +18,9 @@ from rookery.nets.configs import TowerConfig
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.studies import gomoku_arms, gomoku_matches, gomoku_plan
-from rookery.studies.gomoku import stage_network
 from rookery.studies.gomoku_arms import ArmRun, Clock
 from rookery.studies.gomoku_matches import Found, Meeting, Table, read_match
+from rookery.studies.stages import stage_network
 from studies.gomoku_made_up import lines, pairs, tiny
 
 

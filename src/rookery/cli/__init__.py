@@ -20,6 +20,7 @@ from rookery.cli import (
     games,
     grow,
     lc0,
+    lc0_bench,
     lc0_export,
     marks,
     players,
@@ -29,6 +30,7 @@ from rookery.cli import (
     serve,
     solve,
     study,
+    study_chess,
     study_domineering,
     study_domineering_report,
     study_domineering_train,
@@ -41,8 +43,8 @@ from rookery.cli.shared import app
 from rookery.errors import BadInput
 
 __all__ = [
-    "app", "arena", "bench", "check", "doctor", "elo", "engine", "games", "grow", "lc0", "lc0_export", "main",
-    "marks", "players", "probe", "runs", "scale", "serve", "solve", "study", "study_domineering",
+    "app", "arena", "bench", "check", "doctor", "elo", "engine", "games", "grow", "lc0", "lc0_bench", "lc0_export",
+    "main", "marks", "players", "probe", "runs", "scale", "serve", "solve", "study", "study_chess", "study_domineering",
     "study_domineering_report", "study_domineering_train", "study_gomoku", "study_texas42", "train", "zoo",
 ]  # fmt: skip
 

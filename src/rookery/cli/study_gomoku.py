@@ -62,11 +62,13 @@ def gomoku(
 
     rookery study gomoku --only milestones,report --runs 'm*' --seconds 500
     """
-    from rookery.studies.gomoku import Study, chosen_stages
+    from rookery.studies.gomoku import STAGE_NAMES, Study
     from rookery.studies.gomoku_plan import patterns_of, preset_of
+    from rookery.studies.stages import chosen_stages
 
     place = folder or Path("studies") / ("gomoku" if preset == "full" else f"gomoku-{preset}")
-    stages, plan, until = chosen_stages(only), preset_of(preset, arm_seconds, seeds, changes or ()), deadline(seconds)
+    stages, until = chosen_stages(only, STAGE_NAMES), deadline(seconds)
+    plan = preset_of(preset, arm_seconds, seeds, changes or ())
     study, patterns = Study(place, plan, chosen_device(device)), listed(runs)
     study.main_settings()  # settings and patterns that cannot be are told before anything begins
     patterns_of(plan, "train", patterns)

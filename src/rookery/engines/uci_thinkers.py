@@ -102,6 +102,8 @@ class NetworkThinker(Thinker):
 
     def prepare(self) -> None:
         """Compile, and let the network run, by a look at two positions of which one follows from the other."""
+        if self.evaluator.card:
+            self.evaluator.card.prepare()
         few = Limits(nodes=self.searcher.settings.batch + 2)
         self.searcher.begin(chess_game().position("startpos"))
         self.searcher.run(few)

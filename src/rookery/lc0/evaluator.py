@@ -25,6 +25,7 @@ from rookery.errors import BadInput
 from rookery.games.chess_lc0_input import FILLS, PLANES, fill_planes, moves_of, pairs_of, planes_of
 from rookery.games.options import whole_number
 from rookery.games.position import Position
+from rookery.lc0.passes import Answered, CardPasses, UnderWay
 from rookery.lc0.positions import Given, chess_game, position_of
 from rookery.nets.lc0.network import Lc0Network
 from rookery.nets.lc0.stored import load_network
@@ -117,7 +118,7 @@ class Evaluator:
 
     def __init__(
         self, network: Lc0Network, device: str = "cpu", precision: str = "f32", fill: str = "fen_only",
-        batch: int = 64, remembered: int = REMEMBERED,
+        batch: int = 64, remembered: int = REMEMBERED, compiled: bool = False,
     ):  # fmt: skip
         """Put a network on a device.
 
@@ -125,6 +126,7 @@ class Evaluator:
         fill        what stands for boards before the first known one: fen_only as in play, no as in training, always
         batch       positions the network judges at once
         remembered  answers that are kept; 0 for none
+        compiled    whether torch.compile joins its steps, which takes a minute at the first pass of each size
         """
         if precision not in PRECISIONS:
             raise BadInput(f"precision {precision!r} should be one of {', '.join(PRECISIONS)}")
@@ -136,6 +138,8 @@ class Evaluator:
         self.remembered = Answers(whole_number("remembered answers", remembered, 0, 1 << 40))
         self.game = chess_game()
         self.planes = np.empty((batch, PLANES, 64), np.float32)  # filled again and again: fresh memory is slow
+        self.heads = torch.compile(self.network.heads, dynamic=False) if compiled else self.network.heads
+        self.card = CardPasses(self.judged_on, batch, self.device) if self.device.type == "cuda" else None
 
     def _repr_html_(self) -> str:
         """Show the network's layers in a notebook."""
@@ -154,6 +158,8 @@ class Evaluator:
         """Let other heads answer, of a network with several."""
         self.network.choose_heads(policy, value)
         self.clear()
+        if self.card:
+            self.card.graphs.clear()
 
     def evaluate(self, positions: Iterable[Given], temperature: float = 1.0) -> list[Evaluation]:
         """Judge positions; `temperature` divides the logits before they become shares (Lc0 plays with 1.359)."""
@@ -211,25 +217,42 @@ class Evaluator:
     def input(self, masks: np.ndarray, values: np.ndarray) -> torch.Tensor:
         """Return the planes of a batch where the network reads them."""
         if self.device.type != "cpu":
-            return planes_on(self.device, masks, values).to(self.dtype)
+            words = torch.from_numpy(masks.view(np.int64)).to(self.device)
+            return planes_on(words, torch.from_numpy(values).to(self.device)).to(self.dtype)
         planes = self.planes[: len(masks)]
         fill_planes(masks, values, planes)
         return torch.from_numpy(planes).to(self.dtype).view(-1, PLANES, 8, 8)
 
+    def columns(self, planes: torch.Tensor) -> torch.Tensor:
+        """Return what the network says of planes, [N, 1858 + 5]."""
+        found = self.heads(planes)
+        columns = (found.policy.float(), found.chances, found.value[:, None], found.moves_left[:, None])
+        return torch.cat(columns, 1)
+
+    def judged_on(self, masks: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        """Return what the network says of masks and values that are on its device."""
+        return self.columns(planes_on(masks, values).to(self.dtype))
+
     def run(self, masks: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Let the network judge a batch."""
+        if self.card:
+            return self.card.begin(masks, values).wait().copy()
         with torch.inference_mode():
-            found = self.network.heads(self.input(masks, values))
-            columns = (found.policy.float(), found.chances, found.value[:, None], found.moves_left[:, None])
-            answers: np.ndarray = torch.cat(columns, 1).cpu().numpy()
+            answers: np.ndarray = self.columns(self.input(masks, values)).cpu().numpy()
         return answers
 
+    def begin(self, masks: np.ndarray, values: np.ndarray) -> Answered | UnderWay:
+        """Let the network judge a batch, on a card without waiting; `wait` of what comes back returns the answers.
 
-def planes_on(device: torch.device, masks: np.ndarray, values: np.ndarray) -> torch.Tensor:
-    """Make planes [N, 112, 8, 8] on a device from masks and values [N, 112], which are a twentieth of their size."""
-    words = torch.from_numpy(masks.view(np.int64)).to(device)
-    bits = words[:, :, None] >> torch.arange(64, device=device) & 1
-    return (bits * torch.from_numpy(values).to(device)[:, :, None]).view(-1, PLANES, 8, 8)
+        These stand until the pass after the next one is begun.
+        """
+        return self.card.begin(masks, values) if self.card else Answered(self.run(masks, values))
+
+
+def planes_on(masks: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """Make planes [N, 112, 8, 8] from masks, int64, and values [N, 112], which are a twentieth of their size."""
+    bits = masks[:, :, None] >> torch.arange(64, device=masks.device) & 1
+    return (bits * values[:, :, None]).view(-1, PLANES, 8, 8)
 
 
 def view_key(masks: np.ndarray, values: np.ndarray) -> bytes:
@@ -266,12 +289,13 @@ def checked_device(name: str) -> torch.device:
 def load(
     path: str | Path, device: str = "cpu", precision: str = "f32", policy_head: str | None = None,
     value_head: str | None = None, fill: str = "fen_only", batch: int = 64, remembered: int = REMEMBERED,
+    compiled: bool = False,
 ) -> Evaluator:  # fmt: skip
     """Read a network from a weight file (.pb.gz or .pb) and put it on a device."""
     checked_device(device)
     network = load_network(path)
     network.choose_heads(policy_head, value_head)
-    return Evaluator(network, device, precision, fill, batch, remembered)
+    return Evaluator(network, device, precision, fill, batch, remembered, compiled)
 
 
 def shown_planes(position: Position, form: int, fill: int) -> tuple[np.ndarray, int]:

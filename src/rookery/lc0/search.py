@@ -6,7 +6,9 @@
     found = searcher.found()                  # also while another thread runs
 
 `search` does the same for one position and answers with an `Analysis`. `batch=1` is strictly sequential: each leaf is
-judged before the next one is chosen. With larger batches the same position still gets the same search, every time.
+judged before the next one is chosen. On a card a batch is gathered while the one before is judged, as Lc0 does with two
+threads; who is asked when does not depend on time. With larger batches, too, the same position gets the same search,
+every time.
 """
 
 from __future__ import annotations
@@ -28,8 +30,18 @@ from rookery.games.position import Action, Position
 from rookery.games.rules import play
 from rookery.lc0.evaluator import Evaluator
 from rookery.lc0.found import Found, found_in
+from rookery.lc0.passes import Answered, UnderWay
 from rookery.search.analysis import Analysis, Limits, Watch, out_of_time
-from rookery.search.lc0_arrays import BYTES_A_NODE, EDGES_A_NODE, ENDED, MEMORY, MOST_VISITS, keep_subtree, room
+from rookery.search.lc0_arrays import (
+    BYTES_A_NODE,
+    EDGES_A_NODE,
+    ENDED,
+    MEMORY,
+    MOST_VISITS,
+    another_batch,
+    keep_subtree,
+    room,
+)
 from rookery.search.lc0_settings import Lc0Settings
 from rookery.search.lc0_twins import find_speakers
 from rookery.search.lc0_walk import begin_tree, gather, release, take_in
@@ -50,13 +62,14 @@ class Searcher:
 
     def __init__(
         self, evaluator: Evaluator, settings: Lc0Settings | None = None, megabytes: float = MEGABYTES,
-        nodes: int | None = None, remembered: int = REMEMBERED,
+        nodes: int | None = None, remembered: int = REMEMBERED, ahead: bool | None = None,
     ):  # fmt: skip
         """Make room for a tree.
 
         megabytes   memory of the tree; a search that has used it up ends
         nodes       most nodes of the tree, instead
         remembered  evaluations that are kept for positions met again; 0: none
+        ahead       whether a batch is gathered while the one before is judged; None: on a card, if it is not serial
         """
         self.evaluator, self.settings = evaluator, settings or Lc0Settings()
         if nodes is None:
@@ -72,6 +85,11 @@ class Searcher:
                 f"there is no memory for a tree of {self.room} nodes and {remembered} evaluations, "
                 f"{(self.room * BYTES_A_NODE + remembered * MEMORY.itemsize) >> 20} MB together"
             ) from None
+        self.ahead = evaluator.device.type == "cuda" and self.settings.batch > 1 if ahead is None else ahead
+        self.batches = [self.arrays, another_batch(self.arrays)] if self.ahead else [self.arrays]
+        """the tree with the batch that is gathered next, and with the one that may be under way"""
+        self.under_way: Answered | UnderWay | None = None
+        """what the network says of the last batch"""
         self.position = game.start()
         self.known = False
         """whether the arrays hold a tree of the position"""
@@ -182,13 +200,18 @@ class Searcher:
                     reported = time.perf_counter()
         finally:
             with self.lock:
-                release(self.arrays)
+                self.under_way = None
+                for t in self.batches:
+                    release(t)
 
     def step(self, target: int = MOST_VISITS) -> None:
         """Gather a batch of leaves, let the network judge them, and back them up."""
+        if self.ahead:
+            self.step_ahead(target)
+            return
         t = self.arrays
         with self.lock:
-            waiting = gather(t, min(self.settings.batch, self.evaluator.batch), target)
+            waiting = gather(t, self.most, target)
         if waiting:
             answers = self.evaluator.run(t.masks[:waiting], t.values[:waiting])
             with self.lock:
@@ -196,6 +219,26 @@ class Searcher:
         else:
             with self.lock:
                 release(t)
+
+    def step_ahead(self, target: int) -> None:
+        """Gather a batch of leaves while the network judges the last one, hand it over, and back up the last one."""
+        new, last = self.batches
+        with self.lock:
+            waiting = gather(new, self.most, target - int(last.batch[0]["gathered"]))
+        begun = self.evaluator.begin(new.masks[:waiting], new.values[:waiting]) if waiting else None
+        answers = self.under_way.wait() if self.under_way else None
+        with self.lock:
+            if answers is not None:
+                take_in(last, answers)
+            if not waiting:
+                release(new)
+        self.under_way = begun
+        self.batches.reverse()
+
+    @property
+    def most(self) -> int:
+        """Leaves of a batch."""
+        return min(self.settings.batch, self.evaluator.batch)
 
     def ended(self, limits: Limits, target: int, watch: Watch) -> str:
         """Say why a search has ended; nothing while it goes on."""

@@ -184,6 +184,16 @@ class Imitation:
 
     # -- making ready --
 
+    def gathered(
+        self,
+        stop: Callable[[], bool] = lambda: False,
+        say: Callable[[int], None] = lambda positions: None,
+        spread: Spreader | None = None,
+    ) -> list[Lessons] | None:
+        """Return the supervisor's games, making those that are missing; None if told to stop before all were there."""
+        seed = int(random_bits(self.settings.seed, LESSONS, 0)) >> 1
+        return gather_lessons(self.folder / SHARDS, self.game, self.settings.lessons, seed, stop, say, spread)
+
     def prepare(
         self,
         stop: Callable[[], bool] = lambda: False,
@@ -194,9 +204,7 @@ class Imitation:
 
         `say` is told how many positions there are; `spread` makes the games, where it is not this process.
         """
-        settings = self.settings
-        seed = int(random_bits(settings.seed, LESSONS, 0)) >> 1
-        lessons = gather_lessons(self.folder / SHARDS, self.game, settings.lessons, seed, stop, say, spread)
+        settings, lessons = self.settings, self.gathered(stop, say, spread)
         if lessons is None:
             return False
         device = "cuda" if chosen_device(settings.device).type == "cuda" else "cpu"  # as runs do

@@ -217,6 +217,8 @@ def gather_lessons(
         each = positions // len(found) if found else SHARD * game.longest // 4  # of a shard; the first guess is high
         wanted = range(len(found), len(found) + max(threads, (settings.positions - positions) // each if spread else 0))
         missing = [number for number in wanted if not shard_path(folder, number).exists()]
+        if missing and missing[0] > wanted[0]:  # what is there may be enough
+            wanted, missing = range(wanted[0], missing[0]), []
         if missing and stop():
             return None
         for number, lessons in spread(make, missing) if spread and missing else ():

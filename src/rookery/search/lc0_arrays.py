@@ -47,14 +47,19 @@ TREE = np.dtype(
     [
         ("nodes", np.int32),
         ("edges", np.int32),
-        ("gathered", np.int32),  # leaves that wait for the network
-        ("collided", np.int32),  # collisions of this batch
         ("restricted", np.int32),  # whether only some moves of the root are searched
         ("full", np.int32),
         ("deepest", np.int32),  # leaf of this search
         ("made", np.int64),  # visits of this search
         ("depths", np.int64),  # of its leaves, together
         ("known", np.int64),  # leaves of this search that were found in memory
+    ],
+    align=True,
+)
+BATCH = np.dtype(
+    [
+        ("gathered", np.int32),  # leaves that wait for the network
+        ("collided", np.int32),  # collisions
     ],
     align=True,
 )
@@ -83,10 +88,11 @@ MEMORY = np.dtype(
 
 
 class Arrays(NamedTuple):
-    """One tree, with up to L leaves that wait for the network."""
+    """One tree, with a batch of up to L leaves that wait for the network."""
 
     options: Any  # [1] OPTIONS
     tree: Any  # [1] TREE
+    batch: Any  # [1] BATCH
     root: Any  # [1] state
     leaves: Any  # [L + 1] states; the last one is scratch
     nodes: Any  # [N] NODE
@@ -104,11 +110,16 @@ class Arrays(NamedTuple):
     speakers: Any  # [S] number + 1 of the most visited of twins, by their key; S a power of two above 2 N, or 1
 
 
+OF_A_BATCH = ("batch", "leaves", "slots", "masks", "values", "collisions")
+"""arrays that belong to a batch; all others are the tree's"""
+
+
 def room(game: Game, options: np.ndarray, batch: int, nodes: int, remembered: int) -> Arrays:
     """Make an empty tree. What is not touched takes no memory yet."""
     return Arrays(
         options=options,
         tree=np.zeros(1, TREE),
+        batch=np.zeros(1, BATCH),
         root=game.empty_states(1),
         leaves=game.empty_states(batch + 1),
         nodes=np.zeros(nodes, NODE),
@@ -125,6 +136,12 @@ def room(game: Game, options: np.ndarray, batch: int, nodes: int, remembered: in
         memory=np.zeros(max(1, remembered), MEMORY),
         speakers=np.zeros(1 << (2 * nodes).bit_length() if options["transpositions"][0] else 1, np.int32),
     )
+
+
+def another_batch(t: Arrays) -> Arrays:
+    """Return the same tree with room for another batch, so that one can be gathered while another is judged."""
+    apart = {name: np.zeros_like(getattr(t, name)) for name in Arrays._fields if name in OF_A_BATCH}
+    return t._replace(**apart)
 
 
 # ---- going on with a part of the tree ------------------------------------------------------------

@@ -193,9 +193,9 @@ def collisions_allowed(t: Arrays) -> int:
 @inner
 def collide(t: Arrays, n: int, visits: int) -> None:
     """Note a collision."""
-    collision = t.collisions[t.tree[0].collided]
+    collision = t.collisions[t.batch[0].collided]
     collision.node, collision.visits = int32(n), int32(visits)
-    t.tree[0].collided += int32(1)
+    t.batch[0].collided += int32(1)
     mark(t, n, visits)
 
 
@@ -232,11 +232,11 @@ def gather(t: Arrays, most: int, target: int) -> int:
     Leaves that need no network are backed up at once.
     """
     t = borrowed(t)
-    tree, at_once, budget = t.tree[0], 0, collisions_allowed(t)
-    while tree.gathered < most and at_once < AT_ONCE * most and budget > 0 and tree.collided < MOST_COLLISIONS:
-        if tree.full or t.nodes[0].visits + tree.gathered >= target:
+    tree, batch, at_once, budget = t.tree[0], t.batch[0], 0, collisions_allowed(t)
+    while batch.gathered < most and at_once < AT_ONCE * most and budget > 0 and batch.collided < MOST_COLLISIONS:
+        if tree.full or t.nodes[0].visits + batch.gathered >= target:
             break
-        row = int(tree.gathered)
+        row = int(batch.gathered)
         n, depth, ahead = descend(t, row)
         if n < 0:
             break
@@ -261,15 +261,15 @@ def gather(t: Arrays, most: int, target: int) -> int:
                 at_once += 1
             else:
                 mark(t, n, 1)
-                tree.gathered += int32(1)
-    return int(tree.gathered)
+                batch.gathered += int32(1)
+    return int(batch.gathered)
 
 
 @njit(cache=True, nogil=True)
 def take_in(t: Arrays, answers: Any) -> None:
     """Take in what the network says of the leaves that wait: logits, chances, q and plies left, [n, 1858 + 5]."""
     t, answers = borrowed(t), borrowed(answers)
-    waiting = int(t.tree[0].gathered)
+    waiting = int(t.batch[0].gathered)
     release(t)
     for row in range(waiting):
         n, turn = int(t.slots[row].node), int(t.slots[row].turn)
@@ -286,18 +286,18 @@ def take_in(t: Arrays, answers: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def release(t: Arrays) -> None:
-    """Take back all that is under way."""
-    tree = t.tree[0]
-    for i in range(tree.collided):
+    """Take back all of a batch that is under way."""
+    batch = t.batch[0]
+    for i in range(batch.collided):
         mark(t, int(t.collisions[i].node), -int(t.collisions[i].visits))
-    for row in range(tree.gathered):
+    for row in range(batch.gathered):
         mark(t, int(t.slots[row].node), -1)
-    tree.collided, tree.gathered = int32(0), int32(0)
+    batch.collided, batch.gathered = int32(0), int32(0)
 
 
 @njit(cache=True, nogil=True)
 def begin_tree(t: Arrays) -> None:
     """Forget the tree and make the node of the root."""
-    tree = t.tree[0]
-    tree.nodes, tree.edges, tree.full, tree.gathered, tree.collided = 0, 0, 0, 0, 0
+    tree, batch = t.tree[0], t.batch[0]
+    tree.nodes, tree.edges, tree.full, batch.gathered, batch.collided = 0, 0, 0, 0, 0
     new_node(t, t.root[0], NONE, 0)

@@ -12,25 +12,23 @@ Every stage is resumable: what is done is not done again. Where time is up, a st
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rookery.errors import BadInput
 from rookery.games.library import load
-from rookery.learn.curriculum import JUDGED, OUTCOME, STAGES, Curriculum, is_curriculum_folder
+from rookery.learn.curriculum import STAGES, Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import CurriculumSettings
-from rookery.learn.files import LineLog, write_json, write_whole
+from rookery.learn.files import write_whole
 from rookery.studies.gomoku_arms import FOLDER as ARMS
 from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
+from rookery.studies.stages import Notes, add_note, read_notes, slug, stage_network
 
 STAGE_NAMES = ("train", "milestones", "compare", "report")
-NETWORKS, NOTES = "networks", "notes.json"
+NETWORKS = "networks"
 
 
 @dataclass(frozen=True)
@@ -173,44 +171,13 @@ class Study:
 
     def note(self, stage: str, facts: dict[str, Any]) -> None:
         """Keep by which command a stage was done, and where; the newest of each command stays."""
-        notes = self.notes()
-        others = [note for note in notes.get(stage, []) if note.get("command") != facts.get("command")]
-        write_json(self.folder / NOTES, notes | {stage: [*others, facts]})
+        add_note(self.folder, stage, facts)
 
-    def notes(self) -> dict[str, list[dict[str, Any]]]:
+    def notes(self) -> Notes:
         """Return all notes."""
-        try:
-            found: dict[str, list[dict[str, Any]]] = json.loads((self.folder / NOTES).read_bytes())
-        except FileNotFoundError:
-            return {}
-        except ValueError as error:
-            raise BadInput(f"{self.folder / NOTES} is damaged: {error}; remove it") from None
-        return found
-
-
-def stage_network(folder: Path) -> Path | None:
-    """Return the network that a stage of a curriculum has come to; None if there is none."""
-    if (folder / OUTCOME).exists():
-        return folder / str(json.loads((folder / OUTCOME).read_bytes())["network"])
-    lines = LineLog(folder / JUDGED).tail(1)
-    newest = folder / str(lines[0]["file"]) if lines else None
-    return newest if newest and newest.exists() else None
-
-
-def slug(text: str) -> str:
-    """Turn a player's text into part of a file's name."""
-    return re.sub(r"[^\w.]+", "-", text)
+        return read_notes(self.folder)
 
 
 def reference_name(run: str, seconds: int, player: str) -> str:
     """Name the match of a run against a player or another run."""
     return f"arm_{run}_{seconds:05d}_{slug(player)}"
-
-
-def chosen_stages(text: str | None) -> list[str]:
-    """Read which stages are wanted, in their order."""
-    words = [word.strip() for word in (text or ",".join(STAGE_NAMES)).split(",") if word.strip()]
-    for word in words:
-        if word not in STAGE_NAMES:
-            raise BadInput(f"--only {word!r} is none of {', '.join(STAGE_NAMES)}")
-    return [name for name in STAGE_NAMES if name in words]

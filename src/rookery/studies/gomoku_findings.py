@@ -8,14 +8,11 @@ from typing import Any
 
 from rookery.arena.ratings import REFERENCE, Ratings, Result, fit
 from rookery.arena.score import Score
-from rookery.learn.curriculum import JUDGED, STAGES
-from rookery.learn.files import LineLog
 from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_arms import mark_seconds, read_curve, run_facts
 from rookery.studies.gomoku_matches import Found
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, run_name, run_names
-
-Lines = list[dict[str, Any]]
+from rookery.studies.stages import Lines, read_generations
 
 
 @dataclass(frozen=True)
@@ -67,11 +64,8 @@ class Findings:
     @cached_property
     def generations(self) -> dict[str, Lines]:
         """The lines of each stage of the main run that has any, a line for each generation."""
-        folder = self.study.folder / MAIN / STAGES
-        lines = {
-            stage.name: LineLog(folder / stage.name / JUDGED).read() for stage in self.study.main_settings().stages
-        }
-        return {name: found for name, found in lines.items() if found}
+        names = [stage.name for stage in self.study.main_settings().stages]
+        return read_generations(self.study.folder / MAIN, names)
 
     # -- arms --
 

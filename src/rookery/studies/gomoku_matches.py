@@ -1,8 +1,8 @@
-"""Matches of the Gomoku study: a network against a player or another network, all games of a match side by side.
+"""Matches of the studies of Gomoku and chess: a network against a player or another network, all games side by side.
 
-Games begin with random stones in the middle of the board, each opening twice with the colours swapped. The network's
-trees are searched in one batch; a player without a network thinks on threads, one that thinks by time in as many games
-as there are processors, so that its time is its own.
+Games begin with an opening, in Gomoku random stones in the middle of the board, each played twice with the colours
+swapped. The network's trees are searched in one batch; a player without a network thinks on threads, one that thinks by
+time and an engine in as many games as there are processors, so that its time is its own.
 
 A match is a file, `matches/NAME.json`, with the scores of all pairs. One that was stopped goes on with the pairs that
 are missing; one whose networks, players or settings are others is played anew.
@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from rookery.arena.engine import EnginePlayer
 from rookery.arena.matches import Match, MatchSettings, play_match
 from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.networks import network_for
@@ -47,6 +48,8 @@ Say = Callable[[int, int, str], None]
 """told how many games are done, of how many, and a note"""
 Over = Callable[[], bool]
 """asked whether it is time to stop"""
+Search = tuple[tuple[str, Any], ...]
+"""settings of a tree search by name"""
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,17 @@ class Meeting:
     """another network's file, or a player's text"""
     games: int
     simulations: int
+    opening: str | None = None
+    """how games begin; None: as is usual in the game"""
+    search: Search = (("urgency", URGENCY),)
+    """settings of the networks' searches"""
 
     def identity(self) -> dict[str, Any]:
         """Return all that makes the match what it is, for JSON: networks by their content."""
         game = load(self.game)
         sides = {"first": mark(self.first), "second": mark(self.second)}
-        facts = {"game": game.spec, "rules_version": game.version, "opening": usual_openings(game)}
-        return sides | facts | {"games": self.games, "simulations": self.simulations, "urgency": URGENCY}
+        facts = {"game": game.spec, "rules_version": game.version, "opening": self.opening or usual_openings(game)}
+        return sides | facts | {"games": self.games, "simulations": self.simulations} | dict(self.search)
 
 
 @dataclass(frozen=True)
@@ -161,7 +168,7 @@ class Table:
     def __init__(self, study: Path, device: str, over: Over, threads: int | None = None):
         self.study, self.device, self.over = study, device, over
         self.threads = threads or os.cpu_count() or 1
-        self.players: dict[tuple[str, str, int], Crowd] = {}
+        self.players: dict[tuple[str, str, int, Search], Crowd] = {}
 
     def play(self, meeting: Meeting, say: Say = lambda done, total, note: None) -> bool:
         """Play what is missing of a match and keep it; False if it was stopped before all was there."""
@@ -191,7 +198,7 @@ class Table:
     def meet(self, meeting: Meeting, known: frozenset[int], watch: Deadline) -> Match:
         """Play the pairs of a match that are not known."""
         game, left = load(meeting.game), meeting.games - 2 * len(known)
-        first = self.network(meeting.first, game, meeting.simulations, "first")
+        first = self.network(meeting.first, game, meeting, "first")
         made = [self.other(meeting, game)]  # a match may want several of a kind; the first is there already
 
         def another() -> Player:
@@ -199,7 +206,7 @@ class Table:
 
         how = MatchSettings(
             games=meeting.games, seed=seed_of(meeting.name), threads=min(left, self.slots(made[0])),
-            at_once=min(left, MOST_AT_ONCE), known=known,
+            at_once=min(left, MOST_AT_ONCE), opening=meeting.opening, known=known,
         )  # fmt: skip
         threads = torch.get_num_threads()  # a network on a processor judges on one, in a thread of its own
         try:
@@ -215,16 +222,16 @@ class Table:
         """Return the second player of a match."""
         if isinstance(meeting.second, str):
             return make_player(meeting.second, game)
-        return self.network(meeting.second, game, meeting.simulations, "second")
+        return self.network(meeting.second, game, meeting, "second")
 
-    def network(self, path: Path, game: Game, simulations: int, role: str) -> Crowd:
+    def network(self, path: Path, game: Game, meeting: Meeting, role: str) -> Crowd:
         """Return the player of a network."""
-        loaded, limits = network_for(str(path), game), Limits(nodes=simulations)
-        key = (role, repr(loaded.config), simulations)
+        loaded, limits = network_for(str(path), game), Limits(nodes=meeting.simulations)
+        key = (role, repr(loaded.config), meeting.simulations, meeting.search)
         if key in self.players:
             self.players[key].evaluator.update(loaded.network)
         else:
-            player = Crowd(loaded, limits, limits, {"urgency": URGENCY}, device=self.device)
+            player = Crowd(loaded, limits, limits, dict(meeting.search), device=self.device)
             player.name = role
             if self.device == "cuda":
                 player.parts = PARTS
@@ -234,7 +241,7 @@ class Table:
     def slots(self, player: Player) -> int:
         """Say how many games a player plays side by side."""
         by_time = isinstance(player, SearchPlayer) and (player.limits.seconds or player.usual.seconds)
-        return self.threads if by_time else MOST_AT_ONCE
+        return self.threads if by_time or isinstance(player, EnginePlayer) else MOST_AT_ONCE
 
 
 class Deadline:

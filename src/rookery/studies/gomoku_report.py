@@ -5,7 +5,7 @@ It is written from what lies in the folder; what is missing is named, and the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rookery.games.library import load
@@ -28,6 +28,7 @@ from rookery.studies.gomoku_plan import COMPARISONS, Comparison, Milestone
 from rookery.studies.html import page
 from rookery.studies.intervals import Estimate, mean_estimate, shown
 from rookery.studies.markdown import done_by, remarks, table
+from rookery.studies.stages import Lines
 from rookery.writing import write_whole
 
 REPORT, PAGE = "report.md", "report.html"
@@ -106,12 +107,17 @@ def wanted(milestone: Milestone) -> str:
 
 def main_section(found: Findings) -> Iterator[str]:
     """Show what the stages of the main run came to."""
-    if not found.generations:
+    yield from curriculum_lines(found.generations)
+
+
+def curriculum_lines(generations: Mapping[str, Lines]) -> Iterator[str]:
+    """Show what the stages of a curriculum came to; nothing if there is none yet."""
+    if not generations:
         return
     yield "## The curriculum"
     yield ""
     rows = []
-    for stage, lines in found.generations.items():
+    for stage, lines in generations.items():
         first, last = lines[0], lines[-1]
         losses = [
             f"{first[key]:.3f} to {last[key]:.3f}" if first.get(key) is not None and last.get(key) is not None else "-"

@@ -1,0 +1,88 @@
+"""What studies in stages share: which stages are wanted, by which command each was done, what one has found."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rookery.errors import BadInput
+from rookery.learn.curriculum import JUDGED, OUTCOME, STAGES
+from rookery.learn.files import LineLog, write_json
+
+NOTES = "notes.json"
+
+Notes = dict[str, list[dict[str, Any]]]
+"""of each stage: command, date and machine"""
+Lines = list[dict[str, Any]]
+"""of a log"""
+
+
+def chosen_stages(text: str | None, names: Sequence[str]) -> list[str]:
+    """Read which stages are wanted, in their order."""
+    words = [word.strip() for word in (text or ",".join(names)).split(",") if word.strip()]
+    for word in words:
+        if word not in names:
+            raise BadInput(f"--only {word!r} is none of {', '.join(names)}")
+    return [name for name in names if name in words]
+
+
+def slug(text: str) -> str:
+    """Turn a player's text into part of a file's name."""
+    return re.sub(r"[^\w.]+", "-", text)
+
+
+def add_note(folder: Path, stage: str, facts: dict[str, Any]) -> None:
+    """Keep by which command a stage was done, and where; the newest of each command stays."""
+    notes = read_notes(folder)
+    others = [note for note in notes.get(stage, []) if note.get("command") != facts.get("command")]
+    write_json(folder / NOTES, notes | {stage: [*others, facts]})
+
+
+def read_notes(folder: Path) -> Notes:
+    """Return all notes."""
+    try:
+        found: Notes = json.loads((folder / NOTES).read_bytes())
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise BadInput(f"{folder / NOTES} is damaged: {error}; remove it") from None
+    return found
+
+
+def stage_network(folder: Path) -> Path | None:
+    """Return the network that a stage of a curriculum has come to; None if there is none."""
+    if (folder / OUTCOME).exists():
+        return folder / str(json.loads((folder / OUTCOME).read_bytes())["network"])
+    lines = LineLog(folder / JUDGED).tail(1)
+    newest = folder / str(lines[0]["file"]) if lines else None
+    return newest if newest and newest.exists() else None
+
+
+def read_generations(curriculum: Path, names: Sequence[str]) -> dict[str, Lines]:
+    """Return the lines of each stage of a curriculum that has any, a line for each generation."""
+    lines = {name: LineLog(curriculum / STAGES / name / JUDGED).read() for name in names}
+    return {name: found for name, found in lines.items() if found}
+
+
+# ---- what a stage has found ----------------------------------------------------------------------
+
+
+def read_result(path: Path, inputs: dict[str, Any] | None = None) -> dict[str, Any] | None:
+    """Read what a stage has found; None if there is nothing, or it was found from other inputs than those given."""
+    try:
+        content = json.loads(path.read_bytes())
+        found: dict[str, Any] = content["found"]
+        same = inputs is None or content["inputs"] == json.loads(json.dumps(inputs))
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path} is damaged ({error!r}); remove it, and its stage is done again") from None
+    return found if same else None
+
+
+def keep_result(path: Path, inputs: dict[str, Any], found: dict[str, Any]) -> None:
+    """Write what a stage has found, and from what."""
+    write_json(path, {"inputs": inputs, "found": found})
