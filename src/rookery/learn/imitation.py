@@ -118,6 +118,11 @@ def imitation_problems(settings: ImitationSettings) -> list[str]:
     return [*found, *network_problems(settings.network, game)]
 
 
+def lesson_seed(settings: ImitationSettings) -> int:
+    """Return the seed of the supervisor's games."""
+    return int(random_bits(settings.seed, LESSONS, 0)) >> 1
+
+
 def read_imitation(folder: Path) -> ImitationSettings:
     """Read the settings of a stage, or tell everything that is wrong with them."""
     path = folder / CONFIG
@@ -194,8 +199,7 @@ class Imitation:
 
         `say` is told how many positions there are; `spread` makes the games, where it is not this process.
         """
-        settings = self.settings
-        seed = int(random_bits(settings.seed, LESSONS, 0)) >> 1
+        settings, seed = self.settings, lesson_seed(self.settings)
         lessons = gather_lessons(self.folder / SHARDS, self.game, settings.lessons, seed, stop, say, spread)
         if lessons is None:
             return False

@@ -89,7 +89,7 @@ def milestone_section(found: Findings) -> Iterator[str]:
             f"{facts['seconds']:.0f}",
         )  # fmt: skip
         name = f"{milestone.name}, {boards[milestone.stage]}, stage {milestone.stage}"
-        against = f"{milestone.opponent}, {milestone.simulations} simulations"
+        against = f"{milestone.opponent}, {milestone.simulations} simulations{' and fours' if milestone.fours else ''}"
         rows.append((name, against, wanted(milestone), *cells, f"**{verdict.word}**: {verdict.reason}"))
     head = ("milestone", "against", "wanted, %", "score, %", "games", "seconds", "reached")
     yield from table(head, rows)
