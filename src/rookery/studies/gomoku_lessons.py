@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,15 +67,14 @@ class Ahead:
         """Make what is missing; tell whether all is there."""
         if self.complete:
             return True
-        wanted, begun = self.settings.lessons.positions, time.monotonic()
+        wanted = self.settings.lessons.positions
         found = gather_lessons(
             self.folder, load(self.settings.game), self.settings.lessons, lesson_seed(self.settings), over,
             lambda positions: say(positions, wanted, ""),
         )  # fmt: skip
         if found is None:
             return False
-        made = {"positions": sum(some.positions for some in found), "seconds": round(time.monotonic() - begun, 1)}
-        write_json(self.folder / ABOUT, self.facts() | made)
+        write_json(self.folder / ABOUT, self.facts() | {"positions": sum(some.positions for some in found)})
         return True
 
     def hand_to(self, shards: Path) -> None:
