@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rookery.cli import app
+from rookery.errors import BadInput
 
 pytestmark = pytest.mark.slow
 
@@ -21,6 +22,21 @@ def test_self_play_is_measured_beside_the_network_alone():
     assert 25 < row["plies"] < 100  # games of a network that knows nothing
     assert row["step"] > 0
     assert row["simulations"] == pytest.approx(row["games"] * row["plies"] * 64, rel=1e-6)
+
+
+def test_self_play_of_a_tower_is_measured_too():
+    answer = CliRunner().invoke(app, ["bench", "selfplay", "--game", "gomoku", "--rounds", "1", "--json"])
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.stdout)
+    assert found["at_once"] == 4
+    assert found["selfplay"][0]["simulations"] > 0
+    assert found["selfplay"][0]["step"] > 0
+
+
+def test_a_game_that_is_not_measured_is_refused():
+    answer = CliRunner().invoke(app, ["bench", "selfplay", "--game", "chess"])
+    assert isinstance(answer.exception, BadInput)
+    assert "game" in str(answer.exception)
 
 
 def test_gradient_steps_are_measured_for_every_batch():

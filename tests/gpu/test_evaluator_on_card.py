@@ -9,12 +9,14 @@ import torch
 from nets.samples import V3, V4, V5, worn
 from rookery.arena.evaluator import NetworkEvaluator
 from rookery.nets.configs import TowerConfig, TransformerConfig
+from rookery.nets.folded import fold
 from rookery.nets.residual import build
 
 pytestmark = pytest.mark.gpu
 TOWER = TowerConfig(planes=17, rows=15, cols=15, extra_actions=3)
 TOLD = TowerConfig(planes=3, rows=15, cols=15, squeeze=16, pooling=16)
-CONFIGS = [V3, V4, V5, TOWER, TOLD, TransformerConfig(rows=8, cols=8, side_token=True)]
+SMALL_BOARD = TowerConfig(planes=3, rows=9, cols=9)
+CONFIGS = [V3, V4, V5, TOWER, SMALL_BOARD, TOLD, TransformerConfig(rows=8, cols=8, side_token=True)]
 
 
 def observations(inputs: int, rows: int, seed: int = 0) -> np.ndarray:
@@ -32,6 +34,20 @@ def test_a_card_gives_the_answers_of_the_cpu(config, precision, most):
         (logits, values), (card_logits, card_values) = here(rows), there(rows)
         assert np.abs(card_values - values).max() < most
         assert np.abs(card_logits - logits).max() < most * np.abs(logits).max()
+
+
+@pytest.mark.parametrize("config", [TOWER, SMALL_BOARD], ids=["15x15", "9x9"])
+@pytest.mark.parametrize("rows", [64, 300, 2048])
+def test_fused_kernels_give_the_answers_of_plain_ones(config, rows):
+    folded = fold(worn(build(config)), "cuda", torch.bfloat16)
+    if not folded.fused:
+        pytest.skip("the library of this card has no faster kernels for blocks")
+    seen = torch.from_numpy(observations(config.inputs, rows)).cuda()
+    logits, values = folded(seen)
+    folded.fused = False
+    plain_logits, plain_values = folded(seen)
+    assert (logits - plain_logits).abs().max() < 0.08 * plain_logits.abs().max()
+    assert (values - plain_values).abs().max() < 0.08
 
 
 def test_a_captured_pass_reads_what_stands_in_its_input_and_follows_new_weights():

@@ -263,6 +263,13 @@ def test_the_curriculum_of_gomoku_has_the_stages_of_the_plan():
     assert stages["4"].selfplay.games == 200_000
 
 
+def test_a_change_of_one_stage_leaves_others_that_share_its_lines_in_the_file():
+    found = read_curriculum("gomoku_curriculum", ["stages.2.checkpoints.every=7", "stages.2.gate.kind=none"])
+    second, fourth = (next(stage for stage in found.stages if stage.name == name) for name in ("2", "4"))
+    assert (second.checkpoints.every, fourth.checkpoints.every) == (7, 500)
+    assert (second.gate.kind, fourth.gate.kind) == ("none", "sprt")
+
+
 def test_few_simulations_draw_a_warning(tmp_path):
     assert len(cautions(tiny_settings(tmp_path))) == 1
     assert "stage 2: selfplay.simulations is 4; below 50" in cautions(tiny_settings(tmp_path))[0]

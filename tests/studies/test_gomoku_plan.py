@@ -37,7 +37,8 @@ def test_every_preset_can_be_run(name):
 
 
 def test_the_milestones_are_those_that_were_set():
-    wanted = [(each.name, each.opponent, each.share, each.goal) for each in FULL.milestones]
+    plain = [each for each in FULL.milestones if not each.fours]
+    wanted = [(each.name, each.opponent, each.share, each.goal) for each in plain]
     assert wanted == [
         ("m1", "random", 0.95, False),
         ("m2", "baseline:depth=2", 0.70, False),
@@ -49,7 +50,7 @@ def test_the_milestones_are_those_that_were_set():
         ("goal-advanced", "advanced:time=0.5", 0.85, True),
     ]
     games = {stage.name: stage.game for stage in FULL.settings(None, 1, "cpu").stages}
-    sizes = [int(re.findall(r"size=(\d+)", games[each.stage])[0]) for each in FULL.milestones]
+    sizes = [int(re.findall(r"size=(\d+)", games[each.stage])[0]) for each in plain]
     assert sizes == [9, 9, 9, 15, 15, 9, 15, 15]
     assert FULL.milestone_games >= 200
 
@@ -117,7 +118,10 @@ def test_the_time_of_arms_can_be_chosen():
         (lambda: preset_of("small"), "--preset"),
         (lambda: preset_of("full", 0), "--arm-seconds"),
         (lambda: preset_of("full", seeds=0), "--seeds"),
-        (lambda: chosen_stages("train,play", STAGE_NAMES), "'play' is none of train, milestones, compare, report"),
+        (
+            lambda: chosen_stages("train,play", STAGE_NAMES),
+            "'play' is none of lessons, train, milestones, compare, report",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_by_its_name(wrong, complaint):
@@ -127,4 +131,38 @@ def test_what_cannot_be_is_refused_by_its_name(wrong, complaint):
 
 def test_stages_come_in_their_order():
     assert chosen_stages("report,train", STAGE_NAMES) == ["train", "report"]
-    assert chosen_stages(None, STAGE_NAMES) == ["train", "milestones", "compare", "report"]
+    assert chosen_stages(None, STAGE_NAMES) == ["lessons", "train", "milestones", "compare", "report"]
+
+
+def test_no_condition_stops_the_main_run_on_a_card():
+    for stage in FULL.settings(None, 1, "cpu").stages:
+        assert stage.until.beats == ()
+        assert stage.until.plateau.of == "none"
+    assert {"random", "advanced:time=0.1"} == set(FULL.settings(None, 1, "cpu").stages[-1].until.watched)
+
+
+def test_what_tells_most_about_arms_is_played_first(tmp_path):
+    study = Study(tmp_path, replace(QUICK, seeds=1))
+    for run in study.arm_runs(["curriculum", "scratch"]):
+        for seconds in run.marks:
+            run.mark_file(seconds).parent.mkdir(parents=True, exist_ok=True)
+            run.mark_file(seconds).touch()
+    assert [match.name for match in study.compare_matches()] == [
+        "arm_curriculum-s1_00016_scratch-s1",
+        "arm_curriculum-s1_00008_scratch-s1",
+        *(
+            f"arm_{name}-s1_{seconds:05d}_{player}"
+            for player in ("baseline-depth-2", "random")
+            for seconds in (16, 8)
+            for name in ("curriculum", "scratch")
+        ),
+    ]
+
+
+def test_goals_with_fours_are_those_without_and_are_played_only_if_they_are_named(tmp_path):
+    by_name = {each.name: each for each in FULL.milestones}
+    for name in ("small", "large", "advanced"):
+        assert by_name[f"fours-{name}"] == replace(by_name[f"goal-{name}"], name=f"fours-{name}", fours=True)
+    study = Study(tmp_path, FULL)
+    assert len(study.milestones()) == 8
+    assert [each.name for each in study.milestones(["fours-*"])] == ["fours-small", "fours-large", "fours-advanced"]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import pytest
 
 from rookery.arena.score import Score
+from rookery.learn.curriculum import Curriculum
 from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_findings import Findings
-from rookery.studies.gomoku_plan import COMPARISONS
+from rookery.studies.gomoku_plan import COMPARISONS, FULL, packaged
 from rookery.studies.gomoku_report import SECTIONS, write_report
 from studies.gomoku_made_up import PRESET, keep, made_up, pairs
 
@@ -97,3 +99,27 @@ def test_the_report_comes_with_its_figures_and_as_one_page(study):
 def test_an_empty_report_has_no_figures(tmp_path):
     write_report(Study(tmp_path, PRESET))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "report.md"]
+
+
+def test_changes_are_told_as_runs_were_made_not_as_they_are_planned_now(tmp_path):
+    study = Study(tmp_path, PRESET)
+    assert Findings(study).main_changes == list(PRESET.main_changes)
+    assert Findings(study).arm_changes == []
+    changes = ("stages.4.selfplay.games=60", "stages.1a.until.beats=[{player: random}]", "seed=5")
+    Curriculum.create(tmp_path / "main", packaged(PRESET.curriculum, changes))
+    told = Findings(study).main_changes
+    assert [change.partition("=")[0] for change in told] == ["stages.1a.until.beats", "stages.4.selfplay.games"]
+    assert told[1] == changes[0]
+    for name, own in (("scratch-s1", []), ("window-s1", ["stages.4.gate.discard=false"])):
+        (tmp_path / "arms" / name).mkdir(parents=True)
+        facts = {"plan": {"changes": ["stages.4.selfplay.simulations=9", *own]}, "newest": None}
+        (tmp_path / "arms" / name / "run.json").write_text(json.dumps(facts))
+    assert "In all runs: `stages.4.selfplay.simulations=9`." in text_of(study)
+
+
+def test_goals_with_fours_are_told_if_they_were_played(tmp_path):
+    study = Study(tmp_path, FULL)
+    assert "fours" not in text_of(study)
+    keep(study, "milestone-fours-large", 0.9)
+    assert "| fours-large, " in (text := text_of(study))
+    assert "| baseline:depth=6, 400 simulations and fours | 95 or more |" in text

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+from rookery.arena import crowd
 from rookery.arena.networks import network_for
 from rookery.cli import app
 from rookery.errors import BadInput
@@ -17,9 +18,9 @@ from rookery.games.library import load
 from rookery.nets.configs import TowerConfig
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
-from rookery.studies import gomoku_arms, gomoku_matches, gomoku_plan
+from rookery.studies import gomoku_arms, gomoku_plan
 from rookery.studies.gomoku_arms import ArmRun, Clock
-from rookery.studies.gomoku_matches import Found, Meeting, Table, read_match
+from rookery.studies.gomoku_matches import Found, Meeting, Table, known_of, read_match
 from rookery.studies.stages import stage_network
 from studies.gomoku_made_up import lines, pairs, tiny
 
@@ -113,7 +114,7 @@ def test_work_that_a_kill_behind_the_last_mark_left_is_removed(tmp_path):
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--only", "rate"), "'rate' is none of train, milestones, compare, report"),
+        (("--only", "rate"), "'rate' is none of lessons, train, milestones, compare, report"),
         (("--runs", "v5", "--only", "train"), "'v5' is none of main, curriculum-s1"),
         (("--runs", "m9", "--only", "milestones"), "'m9' is none of main"),
         (("--set", "stages.9.selfplay.games=1"), "stages.9"),
@@ -158,11 +159,24 @@ def test_a_match_is_played_anew_for_another_network(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_match_with_fours_is_another_match_and_wins_are_not_missed(tmp_path):
+    network = saved(tmp_path / "first.pth", size=7)
+    plain = Meeting("m", "gomoku:size=7", network, "random", 40, 4)
+    table = Table(tmp_path, "cpu", lambda: False)
+    scores = []
+    for meeting in (plain, replace(plain, fours=True)):
+        assert not known_of(tmp_path, meeting).pairs
+        assert table.play(meeting)
+        scores.append(known_of(tmp_path, meeting).score.score)
+    assert scores[1] > scores[0]
+
+
+@pytest.mark.slow
 def test_games_do_not_depend_on_the_parts_they_are_searched_in(tmp_path, monkeypatch):
     meeting = Meeting("m", "gomoku:size=5", saved(tmp_path / "first.pth"), "random", 20, 4)
     Table(tmp_path / "whole", "cpu", lambda: False).play(meeting)
-    monkeypatch.setattr(gomoku_matches, "LEAST_OF_PART", 3)
-    monkeypatch.setattr(gomoku_matches.Crowd, "parts", 4)
+    monkeypatch.setattr(crowd, "LEAST_OF_PART", 3)
+    monkeypatch.setattr(crowd.Crowd, "parts", 4)
     table = Table(tmp_path / "parts", "cpu", lambda: False)
     table.play(meeting)
     assert read_match(tmp_path / "parts", "m").pairs == read_match(tmp_path / "whole", "m").pairs
@@ -211,6 +225,7 @@ def test_one_command_does_everything_once_and_goes_on_where_time_was_up(tmp_path
     assert len(before) == 8 + 4 * 2 * 2 + 2 * 2
     again = asked(tmp_path)
     assert "scratch-s1 is complete" in again
+    assert "positions for" not in again
     assert "8 of 8 matches are there" in again
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.glob("matches/*")}
     assert all(path.stat().st_size < 2_000_000 for path in tmp_path.rglob("*") if path.is_file())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rookery.arena.evaluator import NetworkEvaluator
 from rookery.arena.player import Choice, Turn
@@ -18,6 +18,9 @@ from rookery.search.analysis import Limits, Watch
 from rookery.search.evaluator import Evaluator
 from rookery.search.tree_arrays import EDGE
 from rookery.search.tree_settings import TreeSettings
+
+if TYPE_CHECKING:
+    from rookery.search.trees import Trees
 
 MOST_BYTES = 2_000_000_000  # of trees searched together
 
@@ -61,5 +64,9 @@ class NetworkPlayer(SearchPlayer):
         positions, seeds = [turn.position for turn in turns], [turn.seed for turn in turns]
         trees.begin(positions, seeds, [len(turn.moves) for turn in turns])
         trees.run(self.judge, watch=Watch(stop=turns[0].stop))
-        found = [trees.analysis(number) for number in range(len(turns))]
+        return self.told(trees)
+
+    def told(self, trees: Trees) -> list[Choice]:
+        """Tell the move of each game, and what the search thought."""
+        found = [trees.analysis(number) for number in range(trees.count)]
         return [Choice(analysis.action, analysis) for analysis in found]

@@ -1,7 +1,8 @@
 """How fast self-play and training are, beside the network alone.
 
 Self-play is measured with V5 of Pylos and its 64 simulations, the game with take-backs by rule, as the original played
-it: 0.18 games for each second of a processor core. Games are moved on first until they are at all stages.
+it: 0.18 games for each second of a processor core; or with the tower of the Gomoku study on 15 x 15 and its 200. Games
+are moved on first, on a card until they are at all stages.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import torch
 from rookery.arena.evaluator import NetworkEvaluator, on_threads
 from rookery.games.game import Game
 from rookery.games.library import load
+from rookery.games.options import one_of
+from rookery.learn.curriculum_settings import read_curriculum, settings_of
 from rookery.learn.replay import Replay
 from rookery.learn.sections import TrainingSettings
 from rookery.learn.selfplay import Finished, SelfPlay
@@ -30,7 +33,7 @@ from rookery.nets.residual import build
 
 ORIGINAL = 0.18  # games of the original for each second of a core
 AT_ONCE = {"cpu": 128, "cuda": 16384}
-SPREAD = 60  # rounds after which games are at all stages
+TOWERS_AT_ONCE = {"cpu": 4, "cuda": 2048}
 BATCHES = {"cpu": (256, 1024), "cuda": (256, 1024, 4096)}
 
 
@@ -55,6 +58,40 @@ def v5(at_once: int) -> tuple[RunSettings, Game, Network]:
     settings = read_settings("pylos_v5", [f"selfplay.at_once={at_once}"])
     game = load(settings.game)
     return settings, game, build(read_config(network_values(settings.network, game)), settings.seed).eval()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose self-play is measured."""
+
+    settings: RunSettings
+    spread: int
+    """rounds after which games are at all stages"""
+    rounds: int
+    """rounds that are measured at a time"""
+
+    @property
+    def at_once(self) -> int:
+        """Games side by side."""
+        return self.settings.selfplay.at_once
+
+    def network(self) -> Network:
+        """Return the network before any training."""
+        values = network_values(self.settings.network, load(self.settings.game))
+        return build(read_config(values), self.settings.seed).eval()
+
+
+SUBJECTS = ("pylos", "gomoku")
+
+
+def subject(name: str, device: str) -> Subject:
+    """Return whose self-play is measured on a device."""
+    if one_of("game", name, SUBJECTS) == "pylos":
+        return Subject(v5(AT_ONCE[device])[0], spread=60, rounds={"cpu": 10, "cuda": 30}[device])
+    curriculum = read_curriculum("gomoku_curriculum", [f"stages.4.selfplay.at_once={TOWERS_AT_ONCE[device]}"])
+    settings = settings_of(curriculum, len(curriculum.stages) - 1, "")
+    assert isinstance(settings, RunSettings)
+    return Subject(settings, spread={"cpu": 2, "cuda": 15}[device], rounds={"cpu": 1, "cuda": 5}[device])
 
 
 def timed(work: Callable[[], object], clock: Callable[[], float]) -> float:
@@ -97,24 +134,25 @@ def measure(
     )
 
 
-def bench_selfplay(device: str, rounds: int, tick: Callable[[], None]) -> list[SelfplayRow]:
-    """Measure self-play of V5; `tick` is called after each round, of which the first goes to spreading the games."""
-    settings, game, network = v5(AT_ONCE[device])
+def bench_selfplay(device: str, rounds: int, tick: Callable[[], None], name: str = "pylos") -> list[SelfplayRow]:
+    """Measure self-play; `tick` is called after each round, of which the first goes to spreading the games."""
+    whose = subject(name, device)
+    settings, game, network = whose.settings, load(whose.settings.game), whose.network()
     replay = Replay(game, settings.network.observation, settings.training.replay, device)
     play = settings.selfplay
     if device == "cuda":
-        return bench_on_card(settings, game, network, replay, rounds, tick)
+        return bench_on_card(whose, game, network, replay, rounds, tick)
     evaluator = NetworkEvaluator(network, replay.kind, device="cpu", batch=play.at_once, threads=1)
     player = SelfPlay(game, play, settings.seed, replay)
     observations = np.random.default_rng(0).standard_normal((play.at_once, network.config.inputs)).astype(np.float32)
     with on_threads(1):
-        play_rounds(lambda: player.round(evaluator), SPREAD)
+        play_rounds(lambda: player.round(evaluator), whose.spread)
         tick()
         found = []
         for _ in range(rounds):
             row = measure(
                 lambda: player.round(evaluator), lambda: evaluator(observations), time.process_time, play.at_once,
-                play.simulations, 10,
+                play.simulations, whose.rounds,
             )  # fmt: skip
             found.append(row)
             tick()
@@ -122,21 +160,21 @@ def bench_selfplay(device: str, rounds: int, tick: Callable[[], None]) -> list[S
 
 
 def bench_on_card(
-    settings: RunSettings, game: Game, network: Network, replay: Replay, rounds: int, tick: Callable[[], None]
+    whose: Subject, game: Game, network: Network, replay: Replay, rounds: int, tick: Callable[[], None]
 ) -> list[SelfplayRow]:
     """Measure self-play on a card, against the network captured in a graph of its own."""
     from rookery.learn.selfplay_cuda import SelfPlayOnCard, judged_by
     from rookery.nets.captured import Captured
 
-    play, folded = settings.selfplay, fold(network, "cuda", torch.bfloat16)
+    play, folded = whose.settings.selfplay, fold(network, "cuda", torch.bfloat16)
     with torch.no_grad():
-        player = SelfPlayOnCard(game, play, settings.seed, replay, judged_by(folded))
+        player = SelfPlayOnCard(game, play, whose.settings.seed, replay, judged_by(folded))
         alone = Captured(folded, play.at_once)
-        play_rounds(player.round, SPREAD)
+        play_rounds(player.round, whose.spread)
         tick()
         found = []
         for _ in range(rounds):
-            row = measure(player.round, alone.replay, on_card_clock, play.at_once, play.simulations, 30)
+            row = measure(player.round, alone.replay, on_card_clock, play.at_once, play.simulations, whose.rounds)
             found.append(row)
             tick()
     return found

@@ -82,9 +82,10 @@ def spread(values: Iterable[float], digits: int = 2) -> str:
     return f"{statistics.median(found):,.{digits}f} ({found[0]:,.{digits}f} - {found[-1]:,.{digits}f})"
 
 
-def selfplay_table(rows: list[learning.SelfplayRow], original: float | None) -> Table:
+def selfplay_table(rows: list[learning.SelfplayRow], original: float | None, game: str = "pylos") -> Table:
     """Lay out the speed of self-play; `original` is that of the original on one core, where it can be compared."""
-    table = Table(title="self-play of Pylos V5, 64 simulations", box=None, pad_edge=False, title_justify="left")
+    whose = {"pylos": "Pylos V5, 64 simulations", "gomoku": "a 6x64 tower, Gomoku 15 x 15, 200 simulations"}[game]
+    table = Table(title=f"self-play of {whose}", box=None, pad_edge=False, title_justify="left")
     for name in ("what", "median (lowest - highest)"):
         table.add_column(name, justify="left")
     table.add_row("games/s", spread(row.games for row in rows))

@@ -118,17 +118,18 @@ def bench_the_networks(
 
 @bench.command("selfplay")
 def bench_self_play(
+    game: Annotated[str, Option(help="pylos: V5, 64 simulations; gomoku: a 6x64 tower on 15 x 15, 200")] = "pylos",
     device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,
     rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure self-play of Pylos V5 with 64 simulations, beside the network alone.
+    """Measure self-play of a network that has learnt nothing, beside the network alone.
 
     rookery bench selfplay
 
-    rookery bench selfplay --device cuda --json
+    rookery bench selfplay --game gomoku --device cuda --json
     """
-    from rookery.benchmarks.learning import AT_ONCE, ORIGINAL, bench_selfplay
+    from rookery.benchmarks.learning import ORIGINAL, bench_selfplay, subject
     from rookery.benchmarks.machine import describe as describe_machine
     from rookery.benchmarks.tables import selfplay_table
     from rookery.terminal import err, out, progress_bar
@@ -137,16 +138,17 @@ def bench_self_play(
         from rookery.search.cuda import require_card
 
         require_card()
+    at_once = subject(game, device.value).at_once
     with progress_bar() as progress:
         task = progress.add_task("self-play", total=rounds + 1, note="spreading the games")
-        rows = bench_selfplay(device.value, rounds, lambda: progress.update(task, advance=1, note=""))
-    machine, at_once = describe_machine(), AT_ONCE[device.value]
+        rows = bench_selfplay(device.value, rounds, lambda: progress.update(task, advance=1, note=""), game)
+    machine = describe_machine()
     if as_json:
         measured = [row.as_dict() for row in rows]
         print_json({"machine": machine, "device": device.value, "at_once": at_once, "selfplay": measured})
         return
-    out.print(selfplay_table(rows, ORIGINAL if device is Device.cpu else None))
-    err.print(f"{rounds} rounds, {at_once} games at once, {device.value}, on {machine['cpu']}", style="dim")
+    out.print(selfplay_table(rows, ORIGINAL if device is Device.cpu and game == "pylos" else None, game))
+    err.print(f"{rounds} rounds of {game}, {at_once} games at once, {device.value}, on {machine['cpu']}", style="dim")
 
 
 @bench.command("train")

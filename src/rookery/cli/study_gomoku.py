@@ -28,12 +28,14 @@ def gomoku(
     folder: Annotated[
         Path | None, Option(metavar="FOLDER", help="where all of it is kept; studies/gomoku, in quick -quick behind it")
     ] = None,
-    only: Annotated[str | None, Option(metavar="STAGE,...", help="some of train, milestones, compare, report")] = None,
+    only: Annotated[
+        str | None, Option(metavar="STAGE,...", help="some of lessons, train, milestones, compare, report")
+    ] = None,
     runs: Annotated[
         str | None,
         Option(
             metavar="PATTERN,...",
-            help="of train and compare: main, scratch, curriculum-s1, '*-s2'; of milestones: m1, 'goal-*'",
+            help="of lessons, train and compare: main, scratch, curriculum-s1, '*-s2'; of milestones: m1, 'goal-*'",
         ),
     ] = None,
     seconds: SecondsOption = None,
@@ -50,11 +52,13 @@ def gomoku(
 ) -> None:
     """Train Gomoku networks from imitation to self-play, let them meet their milestones, and report.
 
-    Stages: train (the curriculum, main, and arms: runs of a fixed time that are compared), milestones (matches of
-    main's networks), compare (matches of arms with players and with each other), report. What is done is not done
-    again: stopped, interrupted or killed, the same command goes on.
+    Stages: lessons (games to be imitated, made by processors), train (the curriculum, main, and arms: runs of a fixed
+    time that are compared), milestones (matches of main's networks), compare (matches of arms with players and with
+    each other), report. What is done is not done again: stopped, interrupted or killed, the same command goes on.
 
     rookery study gomoku --preset quick
+
+    rookery study gomoku --only lessons
 
     rookery study gomoku --only train --runs main --seconds 540
 
@@ -92,7 +96,8 @@ def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads:
     meant = patterns_of(study.preset, stage, patterns)
     if meant is None:
         return  # --runs names others
-    done = {"train": train, "milestones": milestones, "compare": compare}[stage](study, meant, over, threads)
+    work = {"lessons": lessons, "train": train, "milestones": milestones, "compare": compare}[stage]
+    done = work(study, meant, over, threads)
     if not done:
         told(f"stopped in {stage}; the same command goes on")
 
@@ -114,12 +119,27 @@ def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
 # ---- training ------------------------------------------------------------------------------------
 
 
+def lessons(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
+    """Make the games that runs are to imitate; tell whether all of them are there."""
+    for name, ahead in study.lessons(patterns).items():
+        if ahead.complete:
+            continue
+        with bar_for(f"lessons of {name}") as say:
+            if not ahead.make(over, say):
+                return False
+        told(f"lessons: {ahead.positions:,} positions for {name}")
+        study.note("lessons", circumstances())
+    return True
+
+
 def train(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
     """Train the main run and the arms; tell whether all that was asked for is complete."""
     runs = study.arm_runs(patterns)
     for arm in study.preset.arms:
         if not arm.available and not arm.extra:
             told(f"train: arm {arm.name} is left out: there is no setting {arm.needs} in this version")
+    if not lessons(study, patterns, over, threads):
+        return False
     done = train_main(study, over) if study.wants_main(patterns) else True
     for run in runs:
         if run.complete:

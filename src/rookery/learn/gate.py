@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
+from rookery.arena.crowd import Crowd
 from rookery.arena.matches import Match, MatchSettings, play_match
-from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.player import Player
 from rookery.arena.sprt import Sprt
 from rookery.games.rng import random_bits
@@ -37,7 +37,7 @@ class Gate:
         """Make a first champion of a copy of a network."""
         self.run, self.settings, self.game, self.device = run, run.settings.gate, run.game, device
         self.champion = copy.deepcopy(network)
-        self.players: dict[str, NetworkPlayer] = {}
+        self.players: dict[str, Crowd] = {}
         self.games, self.steps = 0, 0
         """games played and steps made at the last challenge"""
 
@@ -90,7 +90,7 @@ class Gate:
         about = About(game=self.game.spec, observation=self.run.settings.network.observation)
         limits = Limits(nodes=self.settings.simulations)
         how = search_settings(self.run.settings.selfplay, self.settings)
-        player = NetworkPlayer(Loaded(network, network.config, about), limits, limits, how, device=self.device)
+        player = Crowd(Loaded(network, network.config, about), limits, limits, how, device=self.device)
         player.name, self.players[name] = name, player
         return player
 

@@ -118,6 +118,11 @@ def imitation_problems(settings: ImitationSettings) -> list[str]:
     return [*found, *network_problems(settings.network, game)]
 
 
+def lesson_seed(settings: ImitationSettings) -> int:
+    """Return the seed of the supervisor's games."""
+    return int(random_bits(settings.seed, LESSONS, 0)) >> 1
+
+
 def read_imitation(folder: Path) -> ImitationSettings:
     """Read the settings of a stage, or tell everything that is wrong with them."""
     path = folder / CONFIG
@@ -191,8 +196,8 @@ class Imitation:
         spread: Spreader | None = None,
     ) -> list[Lessons] | None:
         """Return the supervisor's games, making those that are missing; None if told to stop before all were there."""
-        seed = int(random_bits(self.settings.seed, LESSONS, 0)) >> 1
-        return gather_lessons(self.folder / SHARDS, self.game, self.settings.lessons, seed, stop, say, spread)
+        settings, seed = self.settings, lesson_seed(self.settings)
+        return gather_lessons(self.folder / SHARDS, self.game, settings.lessons, seed, stop, say, spread)
 
     def prepare(
         self,

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
+from rookery.arena.crowd import Crowd
 from rookery.arena.engine import EnginePlayer
 from rookery.arena.matches import MatchSettings, play_match
-from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.player import Player, PlayerFailed
 from rookery.arena.players import make_player
 from rookery.arena.score import Score, elo_of_score
@@ -27,7 +27,7 @@ from rookery.nets.files import load_network
 from rookery.search.analysis import Limits
 
 MATCHES = (1 << 62) + 4  # the stream of random numbers that are seeds of matches
-AT_ONCE = 32  # games against a player whose moves do not depend on the time it gets
+AT_ONCE = {"cpu": 32, "cuda": 256, "mps": 64}  # games against a player whose moves do not depend on the time it gets
 NETWORKS_AT_ONCE = 256  # games between two networks
 NEWEST, EARLIER = "newest", "earlier"
 
@@ -40,7 +40,7 @@ class Judge:
 
     def __init__(self, game: Game, until: UntilSettings, seed: int, device: str):
         self.game, self.until, self.seed, self.device = game, until, seed, device
-        self.players: dict[str, NetworkPlayer] = {}
+        self.players: dict[str, Crowd] = {}
 
     def player(self, network: Path, role: str) -> Player:
         """Return the player of a network; one of each role is made, since on a card that takes longer than weights."""
@@ -49,7 +49,7 @@ class Judge:
             self.players[role].evaluator.update(loaded.network)
             return self.players[role]
         limits = Limits(nodes=self.until.simulations)
-        player = NetworkPlayer(loaded, limits, limits, {"urgency": self.until.urgency}, device=self.device)
+        player = Crowd(loaded, limits, limits, {"urgency": self.until.urgency}, device=self.device)
         player.name, self.players[role] = role, player
         return player
 
@@ -57,8 +57,8 @@ class Judge:
         """Let a network meet a player, or another network by its file."""
         other = make_player(rival, self.game) if isinstance(rival, str) else self.player(rival, EARLIER)
         how = MatchSettings(
-            games=games, seed=int(random_bits(self.seed, MATCHES, generation)) >> 1, threads=slots(other, games),
-            at_once=min(games, NETWORKS_AT_ONCE),
+            games=games, seed=int(random_bits(self.seed, MATCHES, generation)) >> 1,
+            threads=slots(other, games, self.device), at_once=min(games, NETWORKS_AT_ONCE),
         )  # fmt: skip
         made = [other]  # a match may want several of a kind; the first is there already
 
@@ -78,11 +78,11 @@ class Judge:
         return match.score
 
 
-def slots(player: Player, games: int) -> int:
+def slots(player: Player, games: int, device: str) -> int:
     """Say how many games a player plays side by side: as many as there are processors if it thinks by time."""
     by_time = isinstance(player, SearchPlayer) and (player.limits.seconds or player.usual.seconds)
     alone = by_time or isinstance(player, EnginePlayer)
-    return min(games, (os.cpu_count() or 1) if alone else AT_ONCE)
+    return min(games, (os.cpu_count() or 1) if alone else AT_ONCE[device])
 
 
 def told(score: Score) -> dict[str, Any]:

@@ -8,6 +8,7 @@ that pass can be run: combinations that cannot are refused here, too.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 from collections.abc import Sequence
@@ -229,8 +230,7 @@ def override_values(values: dict[Any, Any], override: str) -> str:
     if not equals or not all(keys):
         raise BadInput(f"--set {override!r} should read section.key=value, such as training.batch=512")
     for depth, key in enumerate(keys[:-1], start=1):
-        inside: Any = values.setdefault(key, {}) if isinstance(values, dict) else named(values, key)
-        values = inside
+        values = own_part(values, key)
         last = depth == len(keys) - 1
         if not isinstance(values, dict if last else dict | list):
             raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {shown(values)} and has no keys")
@@ -238,9 +238,16 @@ def override_values(values: dict[Any, Any], override: str) -> str:
     return ".".join(keys)
 
 
-def named(values: list[Any], name: str) -> Any:
-    """Return the part of a list that has a name; None if there is none."""
-    return next((part for part in values if isinstance(part, dict) and str(part.get("name")) == name), None)
+def own_part(values: Any, key: str) -> Any:
+    """Return a part by its key, or that of a list by its name, to be changed: a copy, since an anchor may share it."""
+    if isinstance(values, dict):
+        values[key] = copy.copy(values.get(key, {}))
+        return values[key]
+    for number, part in enumerate(values):
+        if isinstance(part, dict) and str(part.get("name")) == key:
+            values[number] = dict(part)
+            return values[number]
+    return None
 
 
 def check_settings(values: dict[Any, Any], name: str, origins: dict[str, str] | None = None) -> RunSettings:

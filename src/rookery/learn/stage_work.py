@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from rookery.errors import BadInput
 from rookery.games.library import load
-from rookery.learn.imitation import Imitation, ImitationSettings, make_imitation
+from rookery.learn.imitation import SHARDS, Imitation, ImitationSettings, make_imitation
 from rookery.learn.loop import PlayersMaker, Training, new_run
 from rookery.learn.runs import CONFIG, Run, rounded
 from rookery.learn.settings import RunSettings
@@ -50,12 +50,18 @@ class Work(Protocol):
 # ---- the two kinds of work -----------------------------------------------------------------------
 
 
+def none_ahead(shards: Path, settings: ImitationSettings) -> None:
+    """Bring no lessons: they are made when they are needed."""
+
+
 @dataclass(frozen=True)
 class Help:
     """Who plays games and makes lessons: this process, unless others help it."""
 
     players: PlayersMaker | None = None
     spread: Spreader | None = None
+    bring: Callable[[Path, ImitationSettings], None] = none_ahead
+    """puts lessons that were made ahead where a stage looks for them"""
 
 
 ALONE = Help()
@@ -71,6 +77,7 @@ class ImitationWork:
         self.imitation = Imitation(folder)
         same_settings(folder, self.imitation.settings, settings)
         self.imitation.__enter__()
+        help_with.bring(folder / SHARDS, settings)
 
     def next(self, judged: int, stop: Stop, say: Say) -> Generation | None:
         """Make a pass."""

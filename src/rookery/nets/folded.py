@@ -10,8 +10,7 @@ t = b / a, is a (max(x, -t) + t), and with a < 0 it is a (min(x, -t) + t): a cla
 the layer that follows. So a block costs a clamp and two products. Biases that are added to the stream are constants;
 they are left out of it and counted in wherever the stream is read.
 
-A transformer has no BatchNorm; its weights are laid out for products, and judged in the numbers asked for. A network of
-Lc0's kind judges by its own modules, on weights in those numbers.
+A transformer has no BatchNorm; a network of Lc0's kind judges by its own modules, on weights in the numbers asked for.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from torch.nn import functional
 
 from rookery.errors import BadInput
 from rookery.nets.configs import ResidualConfig, TowerConfig, TransformerConfig
+from rookery.nets.fused import convolve_and_add, is_better, noise
 from rookery.nets.lc0.trained import AttentionBodyNetwork
 from rookery.nets.network import Answers, Network
 from rookery.nets.residual import Block, Perceptron, Residual
@@ -215,6 +215,18 @@ class FoldedTower(Folded):
 
     config: TowerConfig
 
+    def __init__(self, network: Network, device: torch.device | str, dtype: torch.dtype):
+        super().__init__(network, device, dtype)
+        self.fused = self.fuses()
+
+    def fuses(self) -> bool:
+        """Tell whether fused kernels do a block's work, and faster; tried on noise."""
+        config, weight = self.config, self.weights["stem.weight"]
+        if not (weight.is_cuda and config.blocks) or self.dtype == torch.float32 or config.squeeze or config.pooling:
+            return False
+        x = noise(config.width, config.rows, config.cols, weight)
+        return is_better(lambda: self.fused_block(0, x), lambda: self.block(0, x))
+
     def fold(self, network: Network) -> Weights:
         """Return the weights for judging."""
         assert isinstance(network, Tower)
@@ -257,14 +269,23 @@ class FoldedTower(Folded):
         """Return what the heads read, [N, width, rows, cols], from planes [N, planes, rows, cols]."""
         x = self.convolve("stem", laid_out(planes)).relu_()
         for n in range(self.config.blocks):
-            inner = self.convolve(f"{n}.first", x)
-            if self.config.pooling and n % 2:
-                inner += self.linear(f"{n}.pool", over_board(inner[:, : self.config.pooling].relu()))[:, :, None, None]
-            outer = self.convolve(f"{n}.second", inner.relu_())
-            if self.config.squeeze:
-                outer = self.excited(n, outer)
-            x = outer.add_(x).relu_()
+            x = self.fused_block(n, x) if self.fused else self.block(n, x)
         return x
+
+    def block(self, n: int, x: Tensor) -> Tensor:
+        """Apply a block, a kernel for each part of it."""
+        inner = self.convolve(f"{n}.first", x)
+        if self.config.pooling and n % 2:
+            inner += self.linear(f"{n}.pool", over_board(inner[:, : self.config.pooling].relu()))[:, :, None, None]
+        outer = self.convolve(f"{n}.second", inner.relu_())
+        if self.config.squeeze:
+            outer = self.excited(n, outer)
+        return outer.add_(x).relu_()
+
+    def fused_block(self, n: int, x: Tensor) -> Tensor:
+        """Apply a block by two kernels of a card's library; the first adds nothing of what came in."""
+        inner = convolve_and_add(x, self.weights[f"{n}.first.weight"], self.weights[f"{n}.first.bias"], x, 0.0)
+        return convolve_and_add(inner, self.weights[f"{n}.second.weight"], self.weights[f"{n}.second.bias"], x, 1.0)
 
     def excited(self, n: int, outer: Tensor) -> Tensor:
         """Apply the squeeze-excitation of a block."""

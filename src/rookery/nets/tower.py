@@ -109,6 +109,8 @@ class Tower(Network):
     def scored(self, observations: Tensor) -> Answers:
         """Judge N positions; values come before their tanh, for those who teach them."""
         x = observations.view(-1, self.config.planes, self.config.rows, self.config.cols)
+        if x.is_cuda:  # whose convolutions want the numbers of a cell together, or turn them round each time
+            x = x.contiguous(memory_format=torch.channels_last)
         x = self.input_bn(self.input_conv(x)).relu()
         for block in self.blocks:
             x = block(x)

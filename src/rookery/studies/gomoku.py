@@ -1,5 +1,6 @@
 """The Gomoku study: a curriculum from imitation to self-play, its milestones, and what its parts are worth.
 
+    lessons/             games to be imitated, made ahead (`gomoku_lessons`)
     main/                the curriculum (`learn.curriculum`)
     networks/1a.pth      the network of each stage of it; another one put here is judged in its place
     arms/NAME-sSEED/     runs of a fixed time (`gomoku_arms`)
@@ -18,16 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from rookery.games.library import load
-from rookery.learn.curriculum import STAGES, Curriculum, is_curriculum_folder
-from rookery.learn.curriculum_settings import CurriculumSettings
+from rookery.learn.curriculum import OUTCOME, STAGES, Curriculum, is_curriculum_folder
+from rookery.learn.curriculum_settings import CurriculumSettings, settings_of
 from rookery.learn.files import write_whole
+from rookery.learn.imitation import ImitationSettings
+from rookery.learn.stage_work import Help
 from rookery.studies.gomoku_arms import FOLDER as ARMS
 from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
+from rookery.studies.gomoku_lessons import Ahead, bring_from
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
 from rookery.studies.stages import Notes, add_note, read_notes, slug, stage_network
 
-STAGE_NAMES = ("train", "milestones", "compare", "report")
+STAGE_NAMES = ("lessons", "train", "milestones", "compare", "report")
 NETWORKS = "networks"
 
 
@@ -38,6 +42,28 @@ class Study:
     folder: Path
     preset: Preset
     device: str = "cpu"
+
+    # -- lessons --
+
+    def lessons(self, patterns: Sequence[str] = ()) -> dict[str, Ahead]:
+        """Return the lessons that runs, some of them by patterns, still want, by their names; the same ones once."""
+        wanted = [(MAIN, self.main_settings(), self.main_left())] if self.wants_main(patterns) else []
+        wanted += [
+            (run.name, self.preset.settings(run.arm, run.seed, self.device), run.stages_left())
+            for run in self.arm_runs(patterns)
+        ]
+        found: dict[Path, tuple[str, Ahead]] = {}
+        for name, curriculum, left in wanted:
+            for stage, settings in imitation_stages(curriculum):
+                if stage in left:
+                    ahead = Ahead(self.folder, settings)
+                    found.setdefault(ahead.folder, (f"{name}, stage {stage}", ahead))
+        return dict(found.values())
+
+    def main_left(self) -> list[str]:
+        """List the stages of the main run that are not done."""
+        names = [stage.name for stage in self.main_settings().stages]
+        return [name for name in names if not (self.folder / MAIN / STAGES / name / OUTCOME).exists()]
 
     # -- the main run --
 
@@ -52,7 +78,7 @@ class Study:
             folder.mkdir(parents=True, exist_ok=True)
             Curriculum.create(folder, self.main_settings())
         with Curriculum(folder) as curriculum:
-            outcome = curriculum.work(over, say)
+            outcome = curriculum.work(over, say, help_with=Help(bring=bring_from(self.folder)))
         self.hand_out()
         return outcome.verdict, outcome.account
 
@@ -92,9 +118,10 @@ class Study:
     # -- matches --
 
     def milestones(self, patterns: Sequence[str] = ()) -> list[Milestone]:
-        """Return milestones, some of them by patterns."""
+        """Return milestones, some of them by patterns; those with fours only so."""
         by_name = {milestone.name: milestone for milestone in self.preset.milestones}
-        return [by_name[name] for name in chosen(list(by_name), patterns)]
+        found = [by_name[name] for name in chosen(list(by_name), patterns)]
+        return [milestone for milestone in found if patterns or not milestone.fours]
 
     def milestone_match(self, milestone: Milestone) -> Meeting | None:
         """Return the match of a milestone; None as long as its network is not there."""
@@ -105,7 +132,7 @@ class Study:
         self.check_network(network, game)
         return Meeting(
             f"milestone-{milestone.name}", game, network, milestone.opponent, self.preset.milestone_games,
-            milestone.simulations,
+            milestone.simulations, fours=milestone.fours,
         )  # fmt: skip
 
     def check_network(self, network: Path, game: str) -> None:
@@ -115,29 +142,28 @@ class Study:
         network_for(str(network), load(game))
 
     def compare_matches(self, patterns: Sequence[str] = ()) -> list[Meeting]:
-        """Return the matches of arms whose networks are there: arms with each other, then players one by one."""
-        runs = run_names(self.preset)
+        """Return the matches of arms whose networks are there, in the order in which they tell most.
+
+        Arms meet each other, then players one by one; in each case the networks of the last mark come first.
+        """
+        runs, marks = run_names(self.preset), mark_seconds(self.preset)[::-1]
         names = [name for name in chosen([MAIN, *runs], patterns) if name != MAIN]
-        found = [match for comparison in COMPARISONS for match in self.arm_matches(comparison, names)]
+        found: list[Meeting] = []
+        for seconds in marks:
+            found += [match for each in COMPARISONS for match in self.arm_matches(each, names, seconds)]
         for player in self.preset.references:
-            found += [match for name in names for match in self.reference_matches(name, player)]
+            for name, seconds in ((name, seconds) for seconds in marks for name in names):
+                found += self.arm_match(reference_name(name, seconds, player), name, seconds, player)
         return found
 
-    def reference_matches(self, name: str, player: str) -> Iterator[Meeting]:
-        """Yield the matches of a run against a player."""
-        for seconds in mark_seconds(self.preset):
-            yield from self.arm_match(reference_name(name, seconds, player), name, seconds, player)
-
-    def arm_matches(self, comparison: Comparison, names: Sequence[str]) -> Iterator[Meeting]:
-        """Yield the matches of two arms at equal times, seed by seed, of which the first run is one of some names."""
+    def arm_matches(self, comparison: Comparison, names: Sequence[str], seconds: int) -> Iterator[Meeting]:
+        """Yield the matches of two arms at a mark, seed by seed, of which the first run is one of some names."""
         runs = run_names(self.preset)
         for seed in range(1, self.preset.seeds + 1):
             first, second = run_name(comparison.first, seed), run_name(comparison.second, seed)
-            if first in names and second in runs:
-                for seconds in mark_seconds(self.preset):
-                    other = mark_file(self.folder / ARMS / second, seconds)
-                    if other.exists():
-                        yield from self.arm_match(reference_name(first, seconds, second), first, seconds, other)
+            other = mark_file(self.folder / ARMS / second, seconds)
+            if first in names and second in runs and other.exists():
+                yield from self.arm_match(reference_name(first, seconds, second), first, seconds, other)
 
     def arm_match(self, name: str, run: str, seconds: int, other: Path | str) -> Iterator[Meeting]:
         """Yield a match of a run's network at a mark, if there is one."""
@@ -176,6 +202,14 @@ class Study:
     def notes(self) -> Notes:
         """Return all notes."""
         return read_notes(self.folder)
+
+
+def imitation_stages(curriculum: CurriculumSettings) -> Iterator[tuple[str, ImitationSettings]]:
+    """Yield the stages of imitation by their names."""
+    for number, stage in enumerate(curriculum.stages):
+        settings = settings_of(curriculum, number, "")
+        if isinstance(settings, ImitationSettings):
+            yield stage.name, settings
 
 
 def reference_name(run: str, seconds: int, player: str) -> str:

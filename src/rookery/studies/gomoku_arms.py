@@ -7,8 +7,9 @@
       marks/00300.pth  the network after 300 seconds, as one of the large board
       work/2-4/        the leg at work, with all that training holds in memory
 
-Seconds are those of playing and learning. Not counted: the first move of all games or the first look at the clock in
-each sitting, since kernels may be compiled in it, and the time that saving takes at a mark or stop.
+Seconds are those of playing and learning. Not counted: lessons, which are made ahead (`gomoku_lessons`), the first move
+of all games or the first look at the clock in each sitting, since kernels may be compiled in it, and the time that
+saving takes at a mark or stop.
 
 All but `work` is small. A run that goes on with it goes on where it was. Without it, as on another machine, it goes on
 from `newest.pth` with an empty replay and a new optimiser.
@@ -32,11 +33,12 @@ from rookery.learn.files import LineLog, save_whole, sweep, write_json
 from rookery.learn.imitation import Imitation, ImitationSettings
 from rookery.learn.locks import Lock
 from rookery.learn.settings import network_values
-from rookery.learn.stage_work import ImitationWork, SelfplayWork
+from rookery.learn.stage_work import Help, ImitationWork, SelfplayWork
 from rookery.learn.starts import first_network
 from rookery.nets.configs import read_config
 from rookery.nets.files import About, save_network
 from rookery.nets.network import Network
+from rookery.studies.gomoku_lessons import bring_from
 from rookery.studies.gomoku_plan import Arm, Preset
 
 FOLDER = "arms"
@@ -121,7 +123,7 @@ class ArmRun:
 
     def __init__(self, study: Path, name: str, preset: Preset, arm: Arm, seed: int, device: str):
         self.folder, self.name, self.arm, self.seconds = study / FOLDER / name, name, arm, preset.arm_seconds
-        self.preset, self.seed, self.device = preset, seed, device
+        self.study, self.preset, self.seed, self.device = study, preset, seed, device
         self.curve = LineLog(self.folder / CURVE)
         self.lock = Lock(self.folder / "lock")
 
@@ -140,6 +142,12 @@ class ArmRun:
     def complete(self) -> bool:
         """Whether the networks of all marks are there."""
         return all(self.mark_file(seconds).exists() for seconds in self.marks)
+
+    def stages_left(self) -> list[str]:
+        """List the stages of the legs that are not done."""
+        newest = run_facts(self.study, self.name).get("newest")
+        first = newest["leg"] + newest["done"] if newest else 0
+        return [] if self.complete else [stage for stage, _ in self.arm.legs[first:]]
 
     def facts(self) -> dict[str, Any]:
         """Read what newest.pth is; begin the folder if there is none, and refuse one of another plan."""
@@ -255,7 +263,7 @@ class ArmRun:
                 write_json(self.folder / FACTS, facts | {"begun_without_work": facts["begun_without_work"] + 1})
         settings = settings_of(curriculum, stage, str(newest) if newest.exists() else "")
         if isinstance(settings, ImitationSettings):
-            return Leg(ImitationWork(place, settings))
+            return Leg(ImitationWork(place, settings, Help(bring=bring_from(self.study))))
         return Leg(SelfplayWork(place, settings))
 
     def place(self, number: int) -> Path:

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from rookery.arena.ratings import REFERENCE, Ratings, Result, fit
 from rookery.arena.score import Score
+from rookery.learn.curriculum import Curriculum, is_curriculum_folder
 from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_arms import mark_seconds, read_curve, run_facts
 from rookery.studies.gomoku_matches import Found
-from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, run_name, run_names
+from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, packaged, run_name, run_names
 from rookery.studies.stages import Lines, read_generations
+
+NOT_TOLD = {"seed", "device", "threads", "folder", "start"}  # settings that stand elsewhere, or do not matter
+
+
+def flat(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all settings by their paths, stages by their names: stages.2.selfplay.games."""
+    if isinstance(values, dict):
+        for key, value in values.items():
+            yield from flat(value, f"{path}.{key}" if path else key)
+    elif path == "stages":
+        for stage in values:
+            yield from flat(stage, f"{path}.{stage['name']}")
+    else:
+        yield path, values
 
 
 @dataclass(frozen=True)
@@ -55,11 +71,31 @@ class Findings:
     @cached_property
     def milestones(self) -> list[tuple[Milestone, dict[str, Any] | None]]:
         """Each milestone with the facts of its match; None if there is none."""
-        found = [(milestone, self.study.kept_milestone(milestone)) for milestone in self.preset.milestones]
+        kept = [(milestone, self.study.kept_milestone(milestone)) for milestone in self.preset.milestones]
+        found = [(milestone, match) for milestone, match in kept if match or not milestone.fours]
         return [
             (milestone, match.facts() | {"complete": match.complete, "seconds": match.seconds} if match else None)
             for milestone, match in found
         ]
+
+    @property
+    def main_changes(self) -> list[str]:
+        """What the main run changed in the packaged settings: as it was run, or as it is planned."""
+        folder = self.study.folder / MAIN
+        if not is_curriculum_folder(folder):
+            return list(self.preset.main_changes)
+        before, after = (
+            dict(flat(settings.model_dump(mode="json", exclude=NOT_TOLD)))
+            for settings in (packaged(self.preset.curriculum), Curriculum(folder).settings)
+        )
+        return [f"{key}={value}" for key, value in after.items() if before.get(key) != value]
+
+    @property
+    def arm_changes(self) -> list[str]:
+        """What the runs of arms that are there changed in the packaged settings, all of them alike."""
+        plans = [facts["plan"] for name in self.runs if "plan" in (facts := run_facts(self.study.folder, name))]
+        first: list[str] = plans[0]["changes"] if plans else []
+        return [change for change in first if all(change in plan["changes"] for plan in plans)]
 
     @cached_property
     def generations(self) -> dict[str, Lines]:

@@ -14,20 +14,19 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from rookery.arena.crowd import Crowd, FoursCrowd
 from rookery.arena.engine import EnginePlayer
 from rookery.arena.matches import Match, MatchSettings, play_match
-from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.networks import network_for
 from rookery.arena.openings import usual_openings
-from rookery.arena.player import Choice, Player, PlayerFailed, Turn
+from rookery.arena.player import Player, PlayerFailed
 from rookery.arena.players import make_player
 from rookery.arena.ratings import Result
 from rookery.arena.records import GameRecord
@@ -42,7 +41,6 @@ from rookery.search.analysis import Limits
 FOLDER = "matches"
 URGENCY = "parent"  # with any reduction, a side that is losing never looks for the move that blocks
 MOST_AT_ONCE = 512  # games side by side
-PARTS, LEAST_OF_PART = 4, 32  # of the games whose trees are searched on threads of their own, and games of a part
 
 Say = Callable[[int, int, str], None]
 """told how many games are done, of how many, and a note"""
@@ -68,13 +66,16 @@ class Meeting:
     """how games begin; None: as is usual in the game"""
     search: Search = (("urgency", URGENCY),)
     """settings of the networks' searches"""
+    fours: bool = False
+    """whether the first looks for wins by fours, too"""
 
     def identity(self) -> dict[str, Any]:
         """Return all that makes the match what it is, for JSON: networks by their content."""
         game = load(self.game)
         sides = {"first": mark(self.first), "second": mark(self.second)}
         facts = {"game": game.spec, "rules_version": game.version, "opening": self.opening or usual_openings(game)}
-        return sides | facts | {"games": self.games, "simulations": self.simulations} | dict(self.search)
+        how = {"games": self.games, "simulations": self.simulations} | dict(self.search)
+        return sides | facts | how | ({"fours": "leaves"} if self.fours else {})
 
 
 @dataclass(frozen=True)
@@ -143,22 +144,6 @@ def known_of(study: Path, meeting: Meeting) -> Found:
     return found if found is not None and found.identity == identity else Found(identity, {})
 
 
-class Crowd(NetworkPlayer):
-    """A network that plays many games. On a card they are searched in parts: one walks its trees while another asks."""
-
-    parts = 1
-
-    def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
-        """Search several games together, in parts where there are many."""
-        size = max(LEAST_OF_PART, -(-len(turns) // self.parts))
-        groups = [turns[first : first + size] for first in range(0, len(turns), size)]
-        if len(groups) == 1:
-            return super().choose_many(turns)
-        with ThreadPoolExecutor(len(groups)) as pool:
-            found = pool.map(super().choose_many, groups)
-            return [choice for group in found for choice in group]
-
-
 class Table:
     """Where matches are played. Networks of one shape share a player, since on a card that takes longer than weights.
 
@@ -168,7 +153,7 @@ class Table:
     def __init__(self, study: Path, device: str, over: Over, threads: int | None = None):
         self.study, self.device, self.over = study, device, over
         self.threads = threads or os.cpu_count() or 1
-        self.players: dict[tuple[str, str, int, Search], Crowd] = {}
+        self.players: dict[tuple[str, str, int, Search, bool], Crowd] = {}
 
     def play(self, meeting: Meeting, say: Say = lambda done, total, note: None) -> bool:
         """Play what is missing of a match and keep it; False if it was stopped before all was there."""
@@ -198,7 +183,7 @@ class Table:
     def meet(self, meeting: Meeting, known: frozenset[int], watch: Deadline) -> Match:
         """Play the pairs of a match that are not known."""
         game, left = load(meeting.game), meeting.games - 2 * len(known)
-        first = self.network(meeting.first, game, meeting, "first")
+        first = self.network(meeting.first, game, meeting, "first", meeting.fours)
         made = [self.other(meeting, game)]  # a match may want several of a kind; the first is there already
 
         def another() -> Player:
@@ -224,18 +209,19 @@ class Table:
             return make_player(meeting.second, game)
         return self.network(meeting.second, game, meeting, "second")
 
-    def network(self, path: Path, game: Game, meeting: Meeting, role: str) -> Crowd:
+    def network(self, path: Path, game: Game, meeting: Meeting, role: str, fours: bool = False) -> Crowd:
         """Return the player of a network."""
-        loaded, limits = network_for(str(path), game), Limits(nodes=meeting.simulations)
-        key = (role, repr(loaded.config), meeting.simulations, meeting.search)
+        loaded, limits, how = network_for(str(path), game), Limits(nodes=meeting.simulations), dict(meeting.search)
+        key = (role, repr(loaded.config), meeting.simulations, meeting.search, fours)
         if key in self.players:
             self.players[key].evaluator.update(loaded.network)
         else:
-            player = Crowd(loaded, limits, limits, dict(meeting.search), device=self.device)
-            player.name = role
-            if self.device == "cuda":
-                player.parts = PARTS
-            self.players[key] = player
+            player = (
+                FoursCrowd(loaded, game, "leaves", limits, limits, how, device=self.device)
+                if fours
+                else Crowd(loaded, limits, limits, how, device=self.device)
+            )
+            player.name, self.players[key] = role, player
         return self.players[key]
 
     def slots(self, player: Player) -> int:

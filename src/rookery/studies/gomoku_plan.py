@@ -42,6 +42,8 @@ class Milestone:
     simulations: int = 800
     goal: bool = False
     """a goal is met by this share or more; a milestone needs more than it, with the interval above one half"""
+    fours: bool = False
+    """whether the search looks for wins by fours, too; such a match is played only if `--runs` names it"""
 
 
 MILESTONES = (
@@ -53,6 +55,9 @@ MILESTONES = (
     Milestone("goal-small", "2", "baseline:depth=6", 0.95, simulations=400, goal=True),
     Milestone("goal-large", "4", "baseline:depth=6", 0.95, simulations=400, goal=True),
     Milestone("goal-advanced", "4", "advanced:time=0.5", 0.85, simulations=800, goal=True),
+    Milestone("fours-small", "2", "baseline:depth=6", 0.95, simulations=400, goal=True, fours=True),
+    Milestone("fours-large", "4", "baseline:depth=6", 0.95, simulations=400, goal=True, fours=True),
+    Milestone("fours-advanced", "4", "advanced:time=0.5", 0.85, simulations=800, goal=True, fours=True),
 )
 
 
@@ -143,7 +148,7 @@ class Preset:
     arm_seconds: float = 600.0
     marks: tuple[float, ...] = (0.25, 0.5, 0.75, 1.0)
     """shares of the time at which networks are kept and judged"""
-    references: tuple[str, ...] = ("baseline:depth=2", "baseline:depth=6", "random", "advanced:time=0.1")
+    references: tuple[str, ...] = ("baseline:depth=2", "baseline:depth=6", "random")
     """players met at every mark"""
     compare_games: int = 100
     compare_simulations: int = 200
@@ -180,6 +185,11 @@ def on_card(stage: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
+def taught_on_card(stage: str) -> tuple[str, ...]:
+    """Return how a stage of imitation computes where a card learns."""
+    return (f"stages.{stage}.training.precision=bf16",)
+
+
 def without_end(stage: str) -> tuple[str, ...]:
     """Return what lets a stage of self-play go on until its time is up, with no gate, and the learning rate as high."""
     return tuple(
@@ -188,17 +198,37 @@ def without_end(stage: str) -> tuple[str, ...]:
     )
 
 
+def without_conditions(stage: str) -> tuple[str, ...]:
+    """Return what lets a stage use all its passes or games, whatever it has come to: milestones judge it afterwards.
+
+    So its learning rate comes to its end, and no match is played again and again that is not won yet.
+    """
+    return f"stages.{stage}.until.beats=[]", f"stages.{stage}.until.plateau.of=none"
+
+
+def watched_briefly(stage: str) -> tuple[str, ...]:
+    """Return what keeps matches of a stage of self-play short beside its games, and lets every new network play.
+
+    Processors search in matches while the card waits; and behind a gate a handful of networks would play all games.
+    """
+    changes = ("until.watched_games=40", "until.simulations=200", "gate.kind=none")
+    return tuple(f"stages.{stage}.{change}" for change in changes)
+
+
+CARD = (*on_card("2"), *on_card("4"), *taught_on_card("1a"), *taught_on_card("1b"), *taught_on_card("3"))
+
 FULL = Preset(
     "gomoku_curriculum",
     main_changes=(
-        *on_card("2"), *on_card("4"), "stages.2.selfplay.games=200_000", "stages.4.selfplay.games=400_000",
-        "stages.2.checkpoints.every=5_000", "stages.4.checkpoints.every=5_000",
-        "stages.2.until.watched_games=100", "stages.4.until.watched_games=100",
+        *CARD, *(change for stage in ("1a", "1b", "2", "3", "4") for change in without_conditions(stage)),
+        *watched_briefly("2"), *watched_briefly("4"),
+        "stages.2.selfplay.games=30_000", "stages.2.checkpoints.every=5_000",
+        "stages.4.selfplay.games=40_000", "stages.4.checkpoints.every=8_000",
     ),
-    arm_changes=(*on_card("2"), *on_card("4"), *without_end("2"), *without_end("4")),
+    arm_changes=(*CARD, *without_end("2"), *without_end("4")),
     gate_changes=(
         "stages.4.gate.kind=share", "stages.4.gate.share=0.55", "stages.4.gate.games=100",
-        "stages.4.gate.simulations=64", "stages.4.checkpoints.every=5_000",
+        "stages.4.gate.simulations=64", "stages.4.checkpoints.every=2_000",
     ),
 )  # fmt: skip
 

@@ -90,7 +90,7 @@ def milestone_section(found: Findings) -> Iterator[str]:
             f"{facts['seconds']:.0f}",
         )  # fmt: skip
         name = f"{milestone.name}, {boards[milestone.stage]}, stage {milestone.stage}"
-        against = f"{milestone.opponent}, {milestone.simulations} simulations"
+        against = f"{milestone.opponent}, {milestone.simulations} simulations{' and fours' if milestone.fours else ''}"
         rows.append((name, against, wanted(milestone), *cells, f"**{verdict.word}**: {verdict.reason}"))
     head = ("milestone", "against", "wanted, %", "score, %", "games", "seconds", "reached")
     yield from table(head, rows)
@@ -173,6 +173,9 @@ def plan_lines(found: Findings) -> Iterator[str]:
         there = "not available in this version" if not arm.available else ", ".join(steps) or "-"
         rows.append((arm.name, legs, changes, there, anew))
     yield from table(("arm", "time", "settings", "games in the last leg, by seed", "times begun without memory"), rows)
+    if found.arm_changes:
+        yield f"In all runs: {', '.join(f'`{change}`' for change in found.arm_changes)}."
+        yield ""
 
 
 def score_lines(found: Findings) -> Iterator[str]:
@@ -248,7 +251,7 @@ def circumstances_section(found: Findings) -> Iterator[str]:
     for stage in STAGE_NAMES[:-1]:
         yield from (done_by(stage, facts) for facts in notes.get(stage, [None]))
     yield ""
-    changes = ", ".join(f"`{change}`" for change in found.preset.main_changes) or "none"
+    changes = ", ".join(f"`{change}`" for change in found.main_changes) or "none"
     yield f"Main run: `{found.preset.curriculum}`, seed 1; changes: {changes}."
     yield ""
     yield from remarks(found.study.folder)
