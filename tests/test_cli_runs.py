@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 from learn.support_runs import filled_run
-from rookery.cli.runs import duration, summary_table
+from rookery.cli.runs import summary_table
 from rookery.learn.runs import Run
-from rookery.learn.summaries import summarise
+from rookery.learn.summaries import duration, summarise
 from support import run_rookery
 
 pytestmark = pytest.mark.xdist_group("command line")
@@ -179,7 +179,16 @@ def test_a_run_is_watched_in_a_terminal(folder):
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0s"), (59.9, "59s"), (60, "1m 0s"), (3600, "1h 0s"), (90061, "1d 1h"), (None, "-"), (-5, "0s")],
+    [
+        (0, "0s"),
+        (59.9, "59s"),
+        (60, "1m 0s"),
+        (3600, "1h 0s"),
+        (90061, "1d 1h"),
+        (None, "-"),
+        (-5, "0s"),
+        (float("nan"), "-"),
+    ],
 )
 def test_time_spans_are_written_in_two_units(seconds, text):
     assert duration(seconds) == text

@@ -14,6 +14,16 @@ ROOMS = [
     "cluster", "checks", "engines", "web", "benchmarks", "doctor", "terminal", "cli", "__main__",
 ]  # fmt: skip
 KERNEL_ROOMS = {"games", "search"}
+CLOCK_OF_THE_DAY = re.compile(r"\btime\.time\b|time_ns|\bnow\(|today\(|gmtime|localtime|st_mtime|getmtime")
+LOOKED_AT = {
+    "arena/matches.py": "when a game was played", "benchmarks/page.py": "the date of a page",
+    "cli/study.py": "the date of a report", "learn/locks.py": "since when a lock is held",
+    "learn/manifest.py": "when a checkpoint was saved", "learn/summaries.py": "how old a run is",
+    "learn/tracking.py": "when a line was logged", "web/keeping.py": "when a game was played",
+    "web/processes.py": "when a process ended", "web/replays.py": "the date of a game",
+    "web/store.py": "when a game was touched", "web/trainings.py": "when a process began; whether a file has changed",
+}  # fmt: skip
+"""who looks at the clock of the day, and what for: never to measure how long something takes"""
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -75,6 +85,11 @@ def test_every_kernel_is_cached_and_frees_the_interpreter():
             if room_of(path) in KERNEL_ROOMS:
                 assert "cache=True" in decorator, f"{path}: {decorator}"
                 assert "nogil=True" in decorator, f"{path}: {decorator}"
+
+
+def test_the_clock_of_the_day_is_looked_at_for_people_only():
+    looking = {str(path.relative_to(PACKAGE)) for path in sources() if CLOCK_OF_THE_DAY.search(path.read_text())}
+    assert looking == set(LOOKED_AT)
 
 
 def test_folders_that_the_compile_cache_leaves_out_hold_nothing_that_is_compiled():

@@ -162,19 +162,38 @@ def test_the_watch_sees_a_way_to_another_machine(watched):
     assert "192.0.2.1" in watched.read_text()
 
 
+QUICK_RATING = ["--games", "2", "--round-robin-games", "2", "--search-iters", "4", "--references", "none"]
+COMMANDS = {
+    "play": [["play", "pylos", "--seat", "none", "--against", "random"]],
+    "match": [["match", "random", "mcts:sims=8", "--game", "pylos", "--games", "2"], ["ratings", "pylos"]],
+    "train": [
+        ["train", "tiny.yaml", "--set", "selfplay.games=12", "--folder", "run"], ["resume", "run"],
+        ["elo", "run", *QUICK_RATING], ["check", "run"], ["runs", "."],
+    ],
+    "study": [
+        ["study", "domineering", "data", "--games", "60", "--folder", "data", "--threads", "1"], ["check", "data"],
+        ["study", "texas42", "data", "--kind", "positions", "--source", "random", "--games", "2", "--threads", "1",
+         "--folder", "study"],
+    ],
+    "zoo": [["zoo"], ["check", "zoo:pylos", "--positions", "16"]],
+    "lc0": [["lc0", "eval", "NETWORK", "startpos"]],
+    "doctor": [["doctor"], ["games"]],
+}  # fmt: skip
+FOUND_SOMETHING = 1  # exit status of `check`, which in a run so small it may
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["play", "match", "train", "lc0"])
-def test_commands_ask_no_other_machine(command, watched, tmp_path):
-    words = {
-        "play": ["play", "pylos", "--seat", "none", "--against", "random"],
-        "match": ["match", "random", "mcts:sims=8", "--game", "pylos", "--games", "2"],
-        "train": ["train", str(tiny_file(tmp_path)), "--set", "selfplay.games=12", "--folder", str(tmp_path / "run")],
-        "lc0": ["lc0", "eval", random_lc0_network(), "startpos"],
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "rookery", *words[command]], capture_output=True, text=True, timeout=600
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_commands_ask_no_other_machine(kind, watched, tmp_path):
+    tiny_file(tmp_path)
+    for words in COMMANDS[kind]:
+        words = [random_lc0_network() if word == "NETWORK" else word for word in words]
+        done = subprocess.run(
+            [sys.executable, "-m", "rookery", *words], capture_output=True, text=True, timeout=600, cwd=tmp_path
+        )
+        fine = (0, FOUND_SOMETHING) if words[0] == "check" else (0,)
+        assert done.returncode in fine, f"{words}: {done.stderr}"
+        assert "Traceback" not in done.stderr
     assert watched.read_text() == ""
 
 

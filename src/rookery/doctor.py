@@ -14,12 +14,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rookery import __version__
-from rookery.benchmarks.machine import cores, cpu_name
+from rookery.benchmarks.machine import cpu_name
 from rookery.benchmarks.rules import all_games
 from rookery.errors import BadInput
 from rookery.games import cache
 from rookery.games.library import load
 from rookery.search.prepare import CARD_USES, USES, prepare
+from rookery.search.threads import cores
 
 NEEDED = (
     "numpy", "numba", "llvmlite", "torch", "safetensors", "pydantic", "PyYAML", "matplotlib", "nicegui", "typer",

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from cluster.conftest import ROOM, on_nodes
-from rookery.cluster.nodes import Cluster, imported_ray
+from rookery.cluster.nodes import Cluster, imported_ray, unreachable
 from rookery.errors import BadInput
 from support import ROOT
 
@@ -48,12 +48,43 @@ def test_there_is_a_worker_for_each_card_or_else_for_each_processor():
     assert Cluster("", processors=8, cards=0).room(on_cards=True) == 8
 
 
+def free_address() -> str:
+    """Return an address of this machine at which nobody answers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def test_an_address_at_which_nobody_answers_is_known():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert not unreachable(f"127.0.0.1:{server.getsockname()[1]}")
+    assert "refused" in unreachable(free_address())
+    assert "HOST:PORT" in unreachable("10.0.0.1")
+    assert "HOST:PORT" in unreachable("")
+    assert unreachable("127.0.0.1:99999999")
+    assert unreachable(f"{'a' * 70}.:6379")  # no name of a machine
+    assert not unreachable("auto")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", ["pylos_quick", "gomoku_curriculum"])
+def test_training_at_a_wrong_address_without_a_token_names_the_address_and_leaves_nothing_behind(tmp_path, config):
+    address = free_address()
+    own = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "rookery", "train", config, "--ray", address], cwd=tmp_path, timeout=300,
+        env=own | {"HOME": str(tmp_path / "home")}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 2, done.stderr
+    assert f"--ray {address}: no cluster is joined there" in " ".join(done.stderr.split())
+    assert "token" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 @contextmanager
 def open_cluster():
     """Start a node of a cluster that asks for no token; yield its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    address = free_address()
     folder = tempfile.mkdtemp(prefix="ray", dir="/tmp")  # names of sockets must be short
     command = [
         "ray.scripts.scripts",

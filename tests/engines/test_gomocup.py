@@ -166,6 +166,19 @@ def test_time_is_the_least_of_the_turn_and_a_share_of_the_clock():
     assert engine.seconds() <= 0.01
 
 
+@pytest.mark.parametrize("anew", ["START 9", "RECTSTART 9,9", "RESTART"])
+def test_what_was_left_of_the_time_of_a_game_ends_with_it(anew):
+    engine = started()
+    engine.ask("INFO timeout_turn 1000", "INFO time_left 100")
+    assert engine.seconds() < 0.01
+    engine.ask(anew)
+    assert 0.8 < engine.seconds() < 1
+    engine.ask("INFO timeout_match 60000", "INFO time_left 100", anew)
+    assert 0.8 < engine.seconds() < 1  # the whole of the match
+    engine.ask("INFO timeout_match 3000", "INFO time_left 60000", anew)
+    assert engine.seconds() < 0.1
+
+
 def test_a_search_keeps_the_time_it_is_given():
     engine = started(15, player="mcts")
     engine.ask("INFO timeout_turn 300", "BEGIN")

@@ -339,7 +339,7 @@ def test_another_network_may_be_named_at_any_time(engine, network, tmp_path):
     assert answers[-1] == "readyok"
     assert engine.best("go nodes 2")
     assert engine.thinker is before
-    other = tmp_path / "a network.pb.gz"
+    other = tmp_path / "a  network\u00a0of   value 1.pb.gz"
     other.write_bytes(file_bytes(random_net("attention, map", 1)))
     engine.ask(f"setoption name WeightsFile value {other}")
     assert engine.best("go nodes 2")

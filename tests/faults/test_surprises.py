@@ -6,22 +6,33 @@ import json
 import os
 import shutil
 import time
+from functools import partial
 
 import pytest
 
-from faults.test_disks import MAKERS, stopped
+from faults.test_disks import MAKERS, files, stopped
 from learn.tiny_runs import losses, same_weights, tiny_file, tiny_settings, trained, weights
 from rookery.learn.runs import Run
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow, pytest.mark.xdist_group("learning")]
 
 JUMPING = """
-import random, sys, time
-real, draw = time.time, random.Random(7)
-time.time = lambda: real() + draw.choice([-1e9, -86400, -1, 0, 3600, 1e9])
-from rookery.cli import main
+import datetime, random, sys, time
+seconds, parts, utc, here, day = time.time, time.time_ns, time.gmtime, time.localtime, datetime.datetime
+jump = lambda draw=random.Random(7): draw.choice([-1_000_000_000, -86400, -1, 0, 3600, 1_000_000_000])
+time.time = lambda: seconds() + jump()
+time.time_ns = lambda: parts() + jump() * 1_000_000_000
+time.gmtime = lambda moment=None: utc(time.time() if moment is None else moment)
+time.localtime = lambda moment=None: here(time.time() if moment is None else moment)
+class Jumping(day):
+    now = classmethod(lambda kind, zone=None: day.fromtimestamp(time.time(), zone))
+import rookery.cli
+for module in [module for name, module in sys.modules.items() if name.startswith("rookery")]:
+    if getattr(module, "datetime", None) is day:
+        module.datetime = Jumping
+datetime.datetime = Jumping
 sys.argv[0] = "rookery"
-main()
+rookery.cli.main()
 """
 """a command whose clock shows another day each time it is looked at"""
 
@@ -48,6 +59,13 @@ def test_a_match_with_clocks_does_not_look_at_the_clock_of_the_day(tmp_path, nur
     assert found["games"] == 20
     assert not any("time" in reason for reason in found["reasons"])
     assert all(0 <= seconds < 60 for seconds in found["seconds_a_move"])
+
+
+def test_data_made_under_a_clock_that_jumps_are_those_that_would_have_been_made(tmp_path, nursery):
+    maker = MAKERS["domineering"]
+    for name, begin in (("straight", nursery.rookery), ("jumping", partial(nursery.python, JUMPING))):
+        maker.begin(tmp_path / name, begin).finish()
+    assert files(tmp_path / "jumping") == files(tmp_path / "straight")
 
 
 def test_a_folder_that_vanishes_ends_its_run_with_one_line_and_does_not_come_back(tmp_path, nursery):

@@ -9,17 +9,19 @@ import sys
 import pytest
 import torch
 
+from learn import leavers
 from learn.samples import filled_replay
 from learn.test_trainer import PLANNED, SEED, SETTINGS
 from nets.samples import on_one_thread
 from rookery import load
 from rookery.errors import BadInput
+from rookery.learn import others
 from rookery.learn.others import accompanied
 from rookery.learn.sections import TrainingSettings
 from rookery.learn.trainer import Trainer
 from rookery.nets.configs import PerceptronConfig
 from rookery.nets.residual import build
-from support import CONNECT_FOUR
+from support import CONNECT_FOUR, ROOT, run_python
 
 STEPS = 5
 
@@ -94,6 +96,32 @@ def test_a_process_that_has_ended_is_told_in_words():
 
     with pytest.raises(BadInput, match="a process that learned along has ended"), accompanied(trainer, 2):
         left_alone()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("leave", "told"),
+    [
+        (leavers.at_once, "has ended before it began"),
+        (leavers.before_weights_come, "has ended; what was saved before is intact"),
+        (leavers.within_a_step, "has ended; what was saved before is intact"),
+    ],
+)
+def test_a_process_that_ends_too_early_is_told_and_nobody_waits_for_it(monkeypatch, leave, told):
+    trainer, _ = two_alike()
+    monkeypatch.setattr(others, "accompany", leave)
+    with pytest.raises(BadInput, match=told), accompanied(trainer, 2):
+        trainer.train(0, STEPS)
+    assert trainer.others is None
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.slow
+def test_a_process_that_ends_while_all_meet_is_told_and_nobody_waits_for_it():
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from learn import leavers; leavers.lost_while_all_meet()"
+    said = run_python(code, str(ROOT / "tests"), timeout=600)
+    told = "--devices 2: a process that was to learn along has ended before it began"
+    assert said.splitlines() == [told, f"{told}, in an earlier attempt; begin again in a new process"]
 
 
 def test_a_batch_that_cannot_be_shared_out_is_refused():

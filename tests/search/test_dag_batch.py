@@ -9,7 +9,8 @@ from rookery import BadInput
 from rookery.games.position import Position
 from rookery.search import dag
 from rookery.search.analysis import Limits
-from rookery.search.dag_batch import RaveBatch, graph_at, judge_of
+from rookery.search.dag_batch import RaveBatch, judge_of
+from rookery.search.dag_rows import graph_at
 from search.test_dag import SMALL, Guess, after, grown, nodes_of
 
 SIMULATIONS = 60
@@ -77,12 +78,14 @@ def test_only_positions_that_wait_are_judged():
 def test_answers_that_are_no_numbers_are_refused():
     position = after(SMALL, 0)
     batch = batch_of(position, Guess(position.game))
-    for broken in (np.nan, 1.5):
-        batch.judge = lambda states, broken=broken: (
-            np.zeros((len(states), position.game.actions), np.float32), np.full(len(states), broken, np.float32),
+    for logit, value in ((0.0, np.nan), (0.0, 1.5), (np.inf, 0.0)):
+        batch.judge = lambda states, logit=logit, value=value: (
+            np.full((len(states), position.game.actions), logit, np.float32), np.full(len(states), value, np.float32),
         )  # fmt: skip
-        with pytest.raises(BadInput, match=r"no numbers in \[-1, 1\]"):
+        with pytest.raises(BadInput) as told:
             searched(batch, [position] * 3, range(3))
+        said = f"a value of {value} and logits of {logit} to {logit} in {position.text()!r} (domineering); values must"
+        assert said in str(told.value)
     batch.judge = lambda states: (np.zeros((len(states), 3), np.float32), np.zeros(len(states), np.float32))
     with pytest.raises(BadInput, match="the judge answers with arrays of shape"):
         searched(batch, [position] * 3, range(3))
@@ -92,8 +95,44 @@ def test_a_position_that_is_over_is_refused():
     position = after("domineering:rows=2,cols=2", 0)
     while not position.over:
         position.play(int(position.legal()[0]))
-    with pytest.raises(BadInput, match="without a legal move"):
-        searched(batch_of(position, Guess(position.game)), [position], [0])
+    first = after("domineering:rows=2,cols=2", 0)
+    with pytest.raises(BadInput, match="the game is over") as told:
+        searched(batch_of(position, Guess(position.game)), [first, position], [0, 0])
+    assert repr(position.text()) in str(told.value)
+
+
+def test_a_judge_who_is_wrong_about_one_leaf_among_many_is_told_which():
+    positions = some_positions(SMALL, 6)
+    batch = batch_of(positions[0], Guess(positions[0].game))
+    right, wrong = batch.judge, positions[4]
+
+    def judge(states):
+        logits, values = right(states)
+        texts = [Position(wrong.game, states[row : row + 1]).text() for row in range(len(states))]
+        return logits, np.where(np.array(texts) == wrong.text(), np.float32(-2), values)
+
+    batch.judge = judge
+    with pytest.raises(BadInput) as told:
+        searched(batch, positions, range(6))
+    assert "a value of -2.0 and" in str(told.value)
+    assert repr(wrong.text()) in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"seeds": np.arange(4)}, r"seeds must be 3 whole numbers, one for each position, not int64 of shape \(4,\)"),
+        ({"seeds": np.ones(3)}, "not float64"),
+        ({"states": np.zeros(3)}, "records of domineering, not float64"),
+        ({"temperature": -0.5}, "temperature of a search must be a finite number from 0 on, not -0.5"),
+        ({"temperature": np.nan}, "not nan"),
+    ],
+)
+def test_what_is_no_list_of_positions_with_seeds_is_refused(changed, told):
+    position = after(SMALL, 0)
+    batch = batch_of(position, Guess(position.game))
+    with pytest.raises(BadInput, match=told):
+        batch.search(**{"states": np.repeat(position.states, 3), "seeds": np.arange(3)} | changed)
 
 
 def test_an_evaluator_of_other_observations_is_refused():

@@ -10,7 +10,6 @@ from rookery import BadInput, load
 from rookery.games import texas42
 from rookery.games.texas42_auction import BID_TEXTS
 from rookery.games.texas42_tiles import NAMES
-from rookery.search.solve.texas42 import Stopped
 from rookery.search.texas42_bidding import (
     BIDS,
     STRAIGHT,
@@ -25,6 +24,7 @@ from rookery.search.texas42_bidding import (
     promising,
     wilson,
 )
+from rookery.search.threads import Stopped
 from support import HOUSE_42
 
 GAME = load("texas42:auction=redeal")

@@ -22,7 +22,6 @@ from rookery.games.texas42_auction import (
 )
 from rookery.games.texas42_tiles import NAMES
 from rookery.search.analysis import Analysis, Line
-from rookery.search.solve.texas42 import Stopped
 from rookery.search.texas42_bidding import (
     ExactPlay,
     PlayOut,
@@ -32,6 +31,7 @@ from rookery.search.texas42_bidding import (
     choose_declaration,
     promising,
 )
+from rookery.search.threads import Stopped
 
 DEALS = 40
 THRESHOLD = 0.9  # open hands flatter: of hands that make 30 in so many open deals, players make three in four

@@ -19,7 +19,7 @@ from rookery.games.texas42_tiles import NOT_NAMED
 from rookery.search.analysis import Analysis, Line
 from rookery.search.expected import Exact, Expected, Oracle, expected
 from rookery.search.posterior import Habits
-from rookery.search.solve.texas42 import Stopped
+from rookery.search.threads import Stopped
 from rookery.search.worlds import Worlds
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from pathlib import Path
 
@@ -17,15 +16,12 @@ def cpu_name() -> str:
     return names[0] if names else platform.machine()
 
 
-def cores() -> int:
-    """Count the cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def describe() -> dict[str, str | int]:
     """Describe the machine and the versions that matter for speed."""
     import numba
     import numpy
+
+    from rookery.search.threads import cores
 
     return {
         "cpu": cpu_name(),

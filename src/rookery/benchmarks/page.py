@@ -16,8 +16,9 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from rookery.benchmarks.machine import cores, cpu_name, describe
+from rookery.benchmarks.machine import cpu_name, describe
 from rookery.errors import BadInput
+from rookery.search.threads import cores
 from rookery.writing import write_whole
 
 HEADING = re.compile(r"^## (.+)$", re.M)

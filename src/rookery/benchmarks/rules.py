@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import rookery
-from rookery.benchmarks.machine import cores
 from rookery.benchmarks.peers import openspiel_rollouts
 from rookery.games.game import Game
 from rookery.games.library import OWN
 from rookery.search.perft import perft
 from rookery.search.playout import RandomGames, random_games
+from rookery.search.threads import cores
 
 CARD_GAMES = 1 << 21
 SLICES = 8  # per thread and measurement

@@ -83,7 +83,7 @@ def match(
     from rookery.arena.matches import MatchSettings
     from rookery.arena.report import match_json, match_lines
     from rookery.arena.sprt import Sprt
-    from rookery.benchmarks.machine import cores
+    from rookery.search.threads import cores
     from rookery.terminal import out
 
     settings = MatchSettings(

@@ -253,12 +253,12 @@ def bench_texas42(
 
     rookery bench texas42 --networks cuda --deals 2048
     """
-    from rookery.benchmarks.machine import cores
     from rookery.benchmarks.machine import describe as describe_machine
     from rookery.benchmarks.tables import texas42_table
     from rookery.benchmarks.texas42 import bench_solver
     from rookery.benchmarks.texas42_play import bench_play
     from rookery.cli.study import card
+    from rookery.search.threads import cores
     from rookery.terminal import err, out, progress_bar
 
     with progress_bar() as progress:

@@ -57,11 +57,11 @@ def elo(
 
     rookery elo pylos_quick --references alphabeta:depth=1 --references mcts:sims=100 --again --json
     """
-    from rookery.benchmarks.machine import cores
     from rookery.games.library import load
     from rookery.learn.rating import Contest, RatingSettings
     from rookery.learn.rating_report import draw_ratings, rating_json
     from rookery.learn.runs import Run, run_folder
+    from rookery.search.threads import cores
     from rookery.terminal import out
 
     folders = list(dict.fromkeys(run_folder(text).resolve() for text in chosen))

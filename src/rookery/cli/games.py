@@ -141,8 +141,8 @@ def perft(
     """
     import time
 
-    from rookery.benchmarks.machine import cores
     from rookery.search.perft import perft as count
+    from rookery.search.threads import cores
     from rookery.terminal import out, progress_bar
 
     loaded, begin = opened(game, position, uses=("rules", "perft"))

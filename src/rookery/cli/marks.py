@@ -38,7 +38,7 @@ def bid(
     rookery bid texas42 6-6,6-5,6-4,6-2,5-5,1-0,0-0 --declaration sixes --play eq:worlds=10 --worlds 50
     """
     from rookery.arena.texas42_playouts import bid_json, bid_lines, chances_for
-    from rookery.benchmarks.machine import cores
+    from rookery.search.threads import cores
     from rookery.terminal import out
 
     count = cores() if threads is None else threads
@@ -69,7 +69,7 @@ def marks(
     rookery marks heuristic random heuristic random --game texas42:auction=forced,nello=high --seed 3 --json
     """
     from rookery.arena.texas42_marks import MarksMatch, MarksSettings, hands_json, marks_json, marks_lines, play_marks
-    from rookery.benchmarks.machine import cores
+    from rookery.search.threads import cores
     from rookery.terminal import out, prepared, progress_bar
     from rookery.writing import write_whole
 

@@ -84,7 +84,7 @@ def analyse(
     of_42 = {"--positions": positions, "--worlds": worlds, "--bid": bid, "--holders": holders or None}
     of_42["--threads"] = threads
     if player is None:
-        from rookery.benchmarks.machine import cores
+        from rookery.search.threads import cores
 
         wish = Wish(worlds or USUAL_WORLDS, seed, bid, threads or cores(), holders)
         analyse_texas42(game, position, positions, wish, as_json)

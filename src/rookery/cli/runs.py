@@ -281,6 +281,8 @@ def summary_table(found: list[Summary]) -> Table:
     """Lay out runs in a table."""
     from rich.table import Table
 
+    from rookery.learn.summaries import duration
+
     table = Table(box=None, pad_edge=False)
     table.add_column("run", overflow="fold")  # runs of a sweep differ in the last signs of their names
     for name in ("status", "game"):
@@ -300,20 +302,10 @@ def number(value: Any, digits: int) -> str:
     return f"{value:,.{digits}f}" if isinstance(value, int | float) else "-"
 
 
-def duration(seconds: Any) -> str:
-    """Write a time span in its two largest units."""
-    if not isinstance(seconds, int | float):
-        return "-"
-    left, parts = int(max(seconds, 0)), []
-    for unit, length in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
-        if left >= length or unit == "s":
-            parts.append(f"{left // length}{unit}")
-            left %= length
-    return " ".join(parts[:2])
-
-
 def progress_line(look: Look) -> str:
     """Write how far a run is on one line."""
+    from rookery.learn.summaries import duration
+
     told = look.progress
     return (
         f"{look.status:11s} {number(told.get('current_game'), 0):>9s} of {number(told.get('total_games'), 0)} games "
@@ -329,6 +321,8 @@ def progress_picture(folder: Path, look: Look) -> RenderableType:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
+
+    from rookery.learn.summaries import duration
 
     told, rows = look.progress, Table(box=None, show_header=False, pad_edge=False)
     for name in ("value_loss", "policy_loss", "games_per_second"):

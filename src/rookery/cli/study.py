@@ -62,7 +62,7 @@ def pylos(
 
     rookery study pylos --only rate,report --runs v5,best --rating-games 100
     """
-    from rookery.benchmarks.machine import cores
+    from rookery.search.threads import cores
     from rookery.studies.pylos import Lacking, Sizes, Study, chosen_stages
     from rookery.studies.pylos_plan import chosen_plan, full_plan
 

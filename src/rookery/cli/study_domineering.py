@@ -157,9 +157,8 @@ def recipe_of(
 
 def thread_count(threads: int | None) -> int:
     """Return how many threads to use: all cores unless it is said."""
-    from rookery.benchmarks.machine import cores
     from rookery.games.options import whole_number
-    from rookery.search.threads import MOST_THREADS
+    from rookery.search.threads import MOST_THREADS, cores
 
     return whole_number("--threads", cores() if threads is None else threads, 1, MOST_THREADS)
 

@@ -135,7 +135,7 @@ def write_the_report(folder: Path) -> None:
 
 def all_threads(threads: int | None) -> int:
     """Return how many threads to use."""
-    from rookery.benchmarks.machine import cores
+    from rookery.search.threads import cores
 
     return threads or cores()
 

@@ -20,6 +20,7 @@ from rookery.errors import BadInput
 if TYPE_CHECKING:
     from rookery.learn.curriculum import Curriculum
     from rookery.learn.runs import Run
+    from rookery.learn.stage_work import Help
     from rookery.learn.sweeps import Variant
 
 LAST_BITS = "going on where it was; on a card sums may differ in their last bits from those of a run never stopped"
@@ -78,12 +79,14 @@ def train(
 
         base = base_folder(config, settings, folder)
         variants = with_seeds(config, changes or (), seeds, base)
-        train_variants(variants, base.with_name(f"{base.name}-seeds.png"), ray, workers, devices)
+        with help_from(ray, workers) as helped:
+            train_variants(variants, base.with_name(f"{base.name}-seeds.png"), helped, devices)
         return
-    path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
-    run = new_run(path, settings)
-    err.print(f"the run is kept in {path}", markup=False)
-    train_run(run, ray=ray, workers=workers, devices=devices)
+    with help_from(ray, workers) as helped:  # first of all: without its cluster a run leaves no folder behind
+        path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
+        run = new_run(path, settings)
+        err.print(f"the run is kept in {path}", markup=False)
+        train_run(run, helped, devices=devices)
 
 
 @app.command()
@@ -119,9 +122,7 @@ def sweep(
     train_variants(variants, figure or base.with_name(f"{base.name}-sweep.png"))
 
 
-def train_variants(
-    variants: list[Variant], figure: Path, ray: str | None = None, workers: int | None = None, devices: int = 1
-) -> None:
+def train_variants(variants: list[Variant], figure: Path, helped: Help | None = None, devices: int = 1) -> None:
     """Train runs one after another, those that are complete left out, and compare them."""
     from rookery.cli.runs import compare
     from rookery.learn.sweeps import is_complete, opened_variant
@@ -133,7 +134,7 @@ def train_variants(
         told = "is complete" if done else "is trained"
         err.print(f"{number} of {len(opened)}: {run.folder} {told}", markup=False, soft_wrap=True)
         if not done:
-            train_run(run, named=False, ray=ray, workers=workers, devices=devices)
+            train_run(run, helped, named=False, devices=devices)
     out.print()
     compare([str(run.folder) for run in opened], figure)
 
@@ -155,13 +156,15 @@ def resume(run: RunArgument, ray: RayOption = None, workers: WorkersOption = Non
     for place in (given_path(run), Path("runs") / run):
         if is_curriculum_folder(place):
             refuse_devices(devices)
-            work_on_curriculum(Curriculum(place), ray, workers)
+            with help_from(ray, workers) as helped:
+                work_on_curriculum(Curriculum(place), helped)
             return
     opened = Run.open(run_folder(run))
     if is_complete(opened):
         err.print(f"{opened.folder} is complete: all {opened.settings.selfplay.games} games are played", markup=False)
         return
-    train_run(opened, ray=ray, workers=workers, devices=devices)
+    with help_from(ray, workers) as helped:
+        train_run(opened, helped, devices=devices)
 
 
 def refuse_devices(devices: int) -> None:
@@ -184,21 +187,19 @@ def begin_curriculum(
         raise BadInput(f"--seeds is for runs; {config} has stages: begin it once for each seed, with --set seed=...")
     for caution in cautions(settings):
         err.print(f"warning: {caution}", markup=False, style="yellow", soft_wrap=True)
-    path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
-    curriculum = Curriculum.create(path, settings)
-    err.print(f"the stages are kept in {path}", markup=False, soft_wrap=True)
-    work_on_curriculum(curriculum, ray, workers)
+    with help_from(ray, workers) as helped:
+        path = folder or (Path(settings.folder) if settings.folder else free_folder(config))
+        curriculum = Curriculum.create(path, settings)
+        err.print(f"the stages are kept in {path}", markup=False, soft_wrap=True)
+        work_on_curriculum(curriculum, helped)
 
 
-def work_on_curriculum(curriculum: Curriculum, ray: str | None = None, workers: int | None = None) -> None:
+def work_on_curriculum(curriculum: Curriculum, helped: Help) -> None:
     """Go through the stages of a curriculum, with a progress bar; print the network it ends with."""
     from rookery.learn.curriculum import MET, STOPPED
     from rookery.terminal import err, out, progress_bar
 
-    with (
-        curriculum, failures_told(), help_from(ray, workers) as helped, stopped_by_signals() as stopped,
-        progress_bar() as bar,
-    ):  # fmt: skip
+    with curriculum, failures_told(), stopped_by_signals() as stopped, progress_bar() as bar:
         task = bar.add_task("", total=None, note=FIRST_ROUND)
 
         def say(stage: str, what: str, done: int, total: int, note: str) -> None:
@@ -220,22 +221,20 @@ def work_on_curriculum(curriculum: Curriculum, ray: str | None = None, workers: 
     raise typer.Exit(1)
 
 
-def train_run(
-    run: Run, named: bool = True, ray: str | None = None, workers: int | None = None, devices: int = 1
-) -> None:
+def train_run(run: Run, helped: Help | None = None, named: bool = True, devices: int = 1) -> None:
     """Train a run to its end, with a progress bar; an interrupt stops it between two moves and loses nothing.
 
+    helped  who plays, if not this process
     named  whether the last checkpoint is printed
-    ray, workers  the cluster that plays, if there is one
     devices  processes that learn together
     """
-    from rookery.learn.loop import Training
+    from rookery.learn.loop import Training, self_play
     from rookery.learn.others import accompanied
     from rookery.terminal import compiling_announced, err, out, progress_bar
 
-    with run.training(), help_from(ray, workers) as helped, stopped_by_signals() as stopped:
+    with run.training(), stopped_by_signals() as stopped:
         with compiling_announced(run.game.label):
-            training = Training(run, players=helped.players)
+            training = Training(run, players=helped.players if helped else self_play)
         if training.games and training.device.type != "cpu":
             err.print(LAST_BITS, style="dim", soft_wrap=True)
         with progress_bar() as bar:

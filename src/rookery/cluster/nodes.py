@@ -16,6 +16,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -26,9 +27,10 @@ from typing import Any
 
 from rookery.errors import BadInput
 
-LOCAL = "local"
+LOCAL, AUTO = "local", "auto"
 MODE, TOKEN, USAGE = "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED"
 STRANGER_WAITS = 60.0  # seconds
+KNOCK = 5.0  # seconds
 FIRST_WITH_TOKENS = (2, 52)
 """version of Ray; those before it ask nobody for a token, whatever they are told"""
 
@@ -70,15 +72,14 @@ def joined(address: str) -> Iterator[Cluster]:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
     except ray.exceptions.AuthenticationError as error:
+        if address != LOCAL and (why := unreachable(address)):  # Ray looks for a token before it asks anybody
+            raise BadInput(not_joined(address, why)) from None
         raise BadInput(
             f"the cluster at {address} asks for its token: put what `ray get-auth-token` prints there into "
             f"~/.ray/auth_token or RAY_AUTH_TOKEN here ({first_line(error)})"
         ) from None
     except Exception as error:  # Ray has no kind of its own for a node that does not start
-        raise BadInput(
-            f"--ray {address}: no cluster is joined there; give HOST:PORT of one that `ray start --head` has begun and "
-            f"that this machine belongs to, or {LOCAL} ({first_line(error)})"
-        ) from None
+        raise BadInput(not_joined(address, first_line(error))) from None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, before)  # what a request to end means is for the command to say
     keep_quiet()
@@ -92,6 +93,28 @@ def joined(address: str) -> Iterator[Cluster]:
         yield Cluster(address, int(found.get("CPU", 0)), int(found.get("GPU", 0)))
     finally:
         ray.shutdown()
+
+
+def not_joined(address: str, why: str) -> str:
+    """Say that there is no cluster at an address, and what would do."""
+    return (
+        f"--ray {address}: no cluster is joined there; give HOST:PORT of one that `ray start --head` has begun and "
+        f"that this machine belongs to, or {LOCAL} ({why})"
+    )
+
+
+def unreachable(address: str) -> str:
+    """Return why nobody answers at an address; nothing if somebody does, or if Ray is to find the address itself."""
+    host, _, port = address.rpartition(":")
+    if address == AUTO:
+        return ""
+    if not host or not port.isdecimal():
+        return "that is no HOST:PORT"
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        return first_line(error)
+    return ""
 
 
 def lets_in_strangers(address: str) -> bool:

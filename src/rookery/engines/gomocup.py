@@ -105,7 +105,7 @@ class GomocupEngine:
             raise Refused(f"START {text[:60]}: the size should be a number")
         size = int(text)
         load("gomoku", size=size)  # refuses a size that is not played
-        self.board, self.opening = Board(size), []
+        self.clear(size)
         self.game_player()
         self.say("OK")
 
@@ -118,8 +118,14 @@ class GomocupEngine:
 
     def restart(self, text: str) -> None:
         """Begin a game on a board of the same size."""
-        self.board, self.opening = Board(self.sized()), []
+        self.clear(self.sized())
         self.say("OK")
+
+    def clear(self, size: int) -> None:
+        """Put an empty board in place; what was left of the time of another game means nothing any more."""
+        self.board, self.opening = Board(size), []
+        self.infos.pop("time_left", None)
+        self.told_left = None
 
     def sized(self) -> int:
         """Return the size of the board; refuse to go on without."""

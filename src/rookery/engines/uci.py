@@ -19,7 +19,7 @@ import rookery
 from rookery.arena.player import PlayerFailed
 from rookery.engines.pipes import heard, leave, tell
 from rookery.engines.uci_info import Style, info_lines, move_texts
-from rookery.engines.uci_options import OPTIONS, Options
+from rookery.engines.uci_options import OPTIONS, Options, read_option
 from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thinker, fallback, seed_of
 from rookery.engines.uci_words import Go, read_go, read_move, read_position
 from rookery.errors import BadInput
@@ -82,17 +82,17 @@ class UciEngine:
 
     def line(self, text: str) -> None:
         """Do what a line asks for; words before a command that is known are passed over, as the protocol wants."""
-        words = text.split()
-        while words and words[0] not in self.commands:
-            words = words[1:]
-        if not words:
-            if text.strip():
-                self.remark(f"unknown command: {text.strip()[:60]}")
-            return
-        try:
-            self.commands[words[0]](self, words[1:])
-        except (BadInput, PlayerFailed, OSError) as error:
-            self.complain(error)
+        rest = text
+        while words := rest.split(maxsplit=1):
+            word, rest = words[0], " ".join(words[1:])
+            if (command := self.commands.get(word)) is not None:
+                try:
+                    command(self, rest)
+                except (BadInput, PlayerFailed, OSError) as error:
+                    self.complain(error)
+                return
+        if text.strip():
+            self.remark(f"unknown command: {text.strip()[:60]}")
 
     def complain(self, error: Exception) -> None:
         """Tell people what could not be done; of a fault of ours, its kind too."""
@@ -104,7 +104,7 @@ class UciEngine:
         shown = "".join(sign if sign.isprintable() else "?" for sign in " ".join(text.split()))
         self.say(f"info string {shown[:400]}")
 
-    def uci(self, words: list[str]) -> None:
+    def uci(self, rest: str) -> None:
         """Tell who we are and what can be set."""
         self.say(f"id name Rookery {rookery.__version__}")
         self.say("id author the Rookery authors")
@@ -112,7 +112,7 @@ class UciEngine:
             self.say(option.line)
         self.say("uciok")
 
-    def isready(self, words: list[str]) -> None:
+    def isready(self, rest: str) -> None:
         """Load and compile what is needed, then say so; at once while thinking."""
         if self.running is None:
             try:
@@ -121,18 +121,18 @@ class UciEngine:
                 self.complain(error)
         self.say("readyok")
 
-    def debug(self, words: list[str]) -> None:
+    def debug(self, rest: str) -> None:
         """Hear a wish for more words, of which there are none."""
 
-    def register(self, words: list[str]) -> None:
+    def register(self, rest: str) -> None:
         """Hear of a registration, which nobody needs."""
 
-    def setoption(self, words: list[str]) -> None:
-        """Set an option: `name NAME value VALUE`, where both may have spaces."""
-        if words[:1] != ["name"]:
-            raise BadInput("setoption should be followed by name NAME value VALUE")
-        split = words.index("value") if "value" in words else len(words)
-        name, value = " ".join(words[1:split]), " ".join(words[split + 1 :])
+    def setoption(self, rest: str) -> None:
+        """Set an option: `name NAME value VALUE`."""
+        self.set(*read_option(rest))
+
+    def set(self, name: str, value: str) -> None:
+        """Set an option to a value."""
         option = self.options.set(name, "" if value == "<empty>" else value)
         if option is None:
             self.remark(f"option {name} has no effect here")
@@ -141,9 +141,9 @@ class UciEngine:
         elif option.name not in LIVE:
             self.stale = True
         if option is not None and option.name == "UCI_Chess960":
-            self.position_comes(self.words)
+            self.position_comes(" ".join(self.words))
 
-    def ucinewgame(self, words: list[str]) -> None:
+    def ucinewgame(self, rest: str) -> None:
         """Forget the game before."""
         self.forget()
 
@@ -154,9 +154,9 @@ class UciEngine:
         if self.thinker is not None:
             self.thinker.new_game()
 
-    def position_comes(self, words: list[str]) -> None:
+    def position_comes(self, rest: str) -> None:
         """Take a position; one that cannot be read leaves the one before."""
-        game = chess_game(self.options.on("UCI_Chess960"))
+        game, words = chess_game(self.options.on("UCI_Chess960")), rest.split()
         self.position, self.start, self.moves = read_position(words, game)
         self.words = words
 
@@ -199,11 +199,11 @@ class UciEngine:
             self.thinker.close()
         self.thinker, self.made_of, self.ready = made, wanted, False
 
-    def go(self, words: list[str]) -> None:
+    def go(self, rest: str) -> None:
         """Begin to think."""
         self.halt()
         self.wait_for_worker()
-        go, strange = read_go(words)
+        go, strange = read_go(rest.split())
         if strange:
             self.remark(f"go: not understood: {' '.join(strange)[:60]}")
         if not fallback(self.position):
@@ -252,11 +252,11 @@ class UciEngine:
         if running is self.running and not running.held:
             self.answer()
 
-    def stop(self, words: list[str]) -> None:
+    def stop(self, rest: str) -> None:
         """Answer now."""
         self.halt()
 
-    def ponderhit(self, words: list[str]) -> None:
+    def ponderhit(self, rest: str) -> None:
         """Hear that the move that was pondered on was made: now the time counts."""
         running = self.running
         if running is None or not running.go.ponder:
@@ -351,7 +351,7 @@ def serve(
     events: queue.Queue[str | Running | None] = queue.Queue()
     engine = UciEngine(say, network, player, seed, events.put)
     for name, value in options:
-        engine.setoption(["name", *name.split(), "value", *value.split()])
+        engine.set(name, value)
 
     def read() -> None:
         within = END_WITHIN

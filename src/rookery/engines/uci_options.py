@@ -17,6 +17,7 @@ from rookery.search.lc0_settings import FPU, MOST_BATCH, Lc0Settings
 
 SCORES = ("WDL_mu", "centipawn", "Q", "win_percentage")
 DEVICES = ("auto", "cpu", "cuda", "mps")
+VALUE = re.compile(r"(?<!\S)value(?!\S)")
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,15 @@ def option_named(name: str) -> EngineOption | None:
     """Find an option by any of its names."""
     found = BY_NAME.get(plain(name)) or BY_NAME.get(plain(ALIASES.get(plain(name), "")))
     return BY_NAME[plain(found.same_as)] if found is not None and found.same_as else found
+
+
+def read_option(text: str) -> tuple[str, str]:
+    """Read `name NAME value VALUE`, where both may have spaces; those of a value are kept, for it may be a path."""
+    found = VALUE.search(text)
+    words = (text[: found.start()] if found else text).split()
+    if words[:1] != ["name"]:
+        raise BadInput("setoption should be followed by name NAME value VALUE")
+    return " ".join(words[1:]), text[found.end() :].strip() if found else ""
 
 
 class Options:

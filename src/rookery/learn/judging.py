@@ -7,7 +7,6 @@ judged again after a kill is judged alike.
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from rookery.games.rng import random_bits
 from rookery.learn.curriculum_settings import PlateauSettings, UntilSettings
 from rookery.nets.files import load_network
 from rookery.search.analysis import Limits
+from rookery.search.threads import cores
 
 MATCHES = (1 << 62) + 4  # the stream of random numbers that are seeds of matches
 AT_ONCE = {"cpu": 32, "cuda": 256, "mps": 64}  # games against a player whose moves do not depend on the time it gets
@@ -82,7 +82,7 @@ def slots(player: Player, games: int, device: str) -> int:
     """Say how many games a player plays side by side: as many as there are processors if it thinks by time."""
     by_time = isinstance(player, SearchPlayer) and (player.limits.seconds or player.usual.seconds)
     alone = by_time or isinstance(player, EnginePlayer)
-    return min(games, (os.cpu_count() or 1) if alone else AT_ONCE[device])
+    return min(games, cores() if alone else AT_ONCE[device])
 
 
 def told(score: Score) -> dict[str, Any]:

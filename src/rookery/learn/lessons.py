@@ -37,7 +37,7 @@ from rookery.learn.spread import Spreader
 from rookery.search.gomoku_baseline import WIN
 from rookery.search.gomoku_groups import SCALE
 from rookery.search.gomoku_guided import Guidance, guided_games
-from rookery.search.threads import new_stop, on_threads
+from rookery.search.threads import cores, new_stop, on_threads
 
 SHARD = 32
 """games of a file"""
@@ -203,7 +203,7 @@ def gather_lessons(
         os.makedirs(folder, exist_ok=True)
     sweep(folder)
     found: list[Lessons] = []
-    positions, threads = 0, settings.threads or os.cpu_count() or 1
+    positions, threads = 0, settings.threads or cores()
     make = partial(ShardMaker, game.spec, settings, seed)
     maker = make()
 

@@ -7,9 +7,10 @@ it whole, under a lock held for that moment.
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,16 @@ def rated_checkpoints(folder: Path) -> list[dict[str, Any]]:
     manifest = read_manifest(folder)
     entries = sorted([*manifest["checkpoints"], *manifest["pruned"]], key=lambda entry: int(entry["step"]))
     return [entry for entry in entries if isinstance(entry.get("elo"), int | float)]
+
+
+def interval_of(entry: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the interval of a checkpoint's rating; None if there is none that can be understood."""
+    ends = entry.get("interval")
+    if not isinstance(ends, list) or len(ends) != 2:
+        return None
+    if not all(isinstance(end, int | float) and math.isfinite(end) for end in ends):
+        return None
+    return float(ends[0]), float(ends[1])
 
 
 # ---- which are kept ------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ player gives the same answer to the same question.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ from rookery.games.rules import mover
 from rookery.learn.book import PLAYING
 from rookery.learn.lessons import baseline_depth
 from rookery.search.gomoku_replies import baseline_moves
-from rookery.search.threads import new_stop, on_threads
+from rookery.search.threads import cores, new_stop, on_threads
 
 TEAMS = 2
 SEED = 0x0B0E  # so that an opponent draws other numbers than the games do
@@ -47,7 +46,7 @@ class Opponent:
         self.text, self.game, self.seed = text, game, seed ^ SEED
         self.players: list[Player] = [make_player(text, game)]
         self.players[0].prepare(game.start())
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = threads or cores()
         self.depth = baseline_depth(text) if isinstance(game, Gomoku) and game.opening == "none" else 0
         """of Gomoku's baseline, which is asked by compiled code; 0: another player"""
 

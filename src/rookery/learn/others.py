@@ -14,7 +14,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -38,8 +38,22 @@ if TYPE_CHECKING:
 HERE = "127.0.0.1"
 
 
-def fabric_of(device: str, processes: int, rank: int, port: int) -> Any:
+def meeting_point(processes: int, port: int = 0) -> Any:
+    """Return where processes find each other: a port of this machine; without one, a free port is opened."""
+    group: Any = distributed  # its types do not name what it has from C++
+    return group.TCPStore(HERE, port, processes, is_master=port == 0, wait_for_workers=False)
+
+
+def join_group(device: str, processes: int, rank: int, store: Any) -> None:
     """Let this process be one of several that compute together; blocks until all are there."""
+    if sys.platform == "linux":
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all are on this machine, whatever its name may mean
+    backend = "nccl" if device == "cuda" else "gloo"
+    distributed.init_process_group(backend, store=store, rank=rank, world_size=processes)
+
+
+def fabric_of(device: str, processes: int, rank: int) -> Any:
+    """Return what Lightning Fabric knows of a group that was joined."""
     from lightning_fabric import Fabric
     from lightning_fabric.plugins.environments.lightning import LightningEnvironment
     from lightning_fabric.strategies.ddp import DDPStrategy
@@ -48,7 +62,6 @@ def fabric_of(device: str, processes: int, rank: int, port: int) -> Any:
         """Processes that were started by somebody else, all on this machine."""
 
         creates_processes_externally = True
-        main_address, main_port = HERE, port
 
         def local_rank(self) -> int:
             return rank
@@ -101,35 +114,79 @@ class Shared:
 class Others:
     """The processes beside a trainer's."""
 
+    shared: Shared
+    shapes: list[tuple[torch.Size, torch.dtype]]
+    left_waiting = False
+    """whether a thread of this process waits for one that was lost"""
+
     def __init__(self, trainer: Trainer, processes: int):
+        """Make ready; nothing is started before `begin`."""
         self.trainer, self.processes = trainer, processes
-        with socket.socket() as free:
-            free.bind((HERE, 0))
-            port = free.getsockname()[1]
-        kind, settings = trainer.device.type, trainer.settings
-        context = multiprocessing.get_context("spawn")
-        self.running, self.pipes = [], []
-        for rank in range(1, processes):
-            pipe, theirs = context.Pipe()
-            process = context.Process(
-                target=accompany, daemon=True,
-                args=(kind, processes, rank, port, trainer.network.config, settings, torch.get_num_threads(), theirs),
-            )  # fmt: skip
-            process.start()
-            theirs.close()  # so that the pipe ends with the process
-            self.running.append(process)
-            self.pipes.append(pipe)
+        self.running: list[Any] = []
+        self.pipes: list[connection.Connection] = []
+
+    def begin(self) -> None:
+        """Start the processes and have them all meet; whatever goes wrong, `close` ends those that were started."""
+        if Others.left_waiting:
+            raise BadInput(f"{self.too_early}, in an earlier attempt; begin again in a new process")
+        trainer, kind = self.trainer, self.trainer.device.type
+        store = meeting_point(self.processes)
+        for rank in range(1, self.processes):
+            self.start(rank, store.port)
         self.await_all()
-        self.shared = Shared(fabric_of(kind, processes, 0, port), trainer.network, trainer.optimizer)
-        self.shapes: list[tuple[torch.Size, torch.dtype]] = []
+        self.meet(store)
+        self.shared = Shared(fabric_of(kind, self.processes, 0), trainer.network, trainer.optimizer)
+
+    def start(self, rank: int, port: int) -> None:
+        """Start a process."""
+        trainer, context = self.trainer, multiprocessing.get_context("spawn")
+        pipe, theirs = context.Pipe()
+        process = context.Process(
+            target=accompany, daemon=True,
+            args=(trainer.device.type, self.processes, rank, port, trainer.network.config, trainer.settings,
+                  torch.get_num_threads(), theirs),
+        )  # fmt: skip
+        process.start()
+        theirs.close()  # so that the pipe ends with the process
+        self.running.append(process)
+        self.pipes.append(pipe)
 
     def await_all(self) -> None:
         """Wait until all processes have begun; who waits for one that is gone would wait for long."""
         for pipe in self.pipes:
             try:
                 pipe.recv()
-            except EOFError:
-                raise BadInput("a process that was to learn along has ended before it began") from None
+            except (EOFError, OSError):
+                raise BadInput(self.too_early) from None
+
+    @property
+    def too_early(self) -> str:
+        """What is said of a process that was never of use."""
+        return f"--devices {self.processes}: a process that was to learn along has ended before it began"
+
+    def meet(self, store: Any) -> None:
+        """Join the others, in a thread: who waits there for a process that has ended waits for long, so here is looked.
+
+        A thread that is left waiting ends with this process. Until then the processes of another attempt would miss
+        each other, for groups are numbered, so there is none.
+        """
+        failures: list[Exception] = []
+
+        def join() -> None:
+            try:
+                join_group(self.trainer.device.type, self.processes, 0, store)
+            except Exception as error:
+                failures.append(error)
+
+        joining = threading.Thread(target=join, daemon=True)
+        joining.start()
+        while joining.is_alive():
+            joining.join(0.05)
+            if joining.is_alive() and not self.whole(0.0):
+                Others.left_waiting = True
+                raise BadInput(self.too_early)
+        for failure in failures:
+            raise failure
 
     def announce(self, rates: list[float], like: Batch) -> None:
         """Tell the others how many steps follow, with which learning rates, and what batches look like."""
@@ -141,13 +198,13 @@ class Others:
 
     def tell(self, what: tuple[list[float], list[tuple[torch.Size, torch.dtype]]] | None) -> None:
         """Tell the others what follows; by pipes, for they may have to wait for hours, and DDP has little patience."""
-        with suppress(OSError):  # one that has ended is missed in the next step
-            for pipe in self.pipes:
+        for pipe in self.pipes:
+            with suppress(OSError):  # one that has ended is missed in the next step
                 pipe.send(what)
 
-    def whole(self) -> bool:
+    def whole(self, patience: float) -> bool:
         """Tell whether all processes are there; one that has just ended may take a moment to be seen."""
-        return not connection.wait([process.sentinel for process in self.running], timeout=10.0)
+        return not connection.wait([process.sentinel for process in self.running], timeout=patience)
 
     def close(self, told: bool) -> None:
         """Let the others end; where they are in the middle of something, `told` is False, and they hear nothing."""
@@ -158,7 +215,10 @@ class Others:
         for process in self.running:
             process.kill()
             process.join()
-        distributed.destroy_process_group()
+        for pipe in self.pipes:
+            pipe.close()
+        if distributed.is_initialized():  # not before the others are gone: it waits for what is under way with them
+            distributed.destroy_process_group()
 
 
 def accompany(
@@ -168,11 +228,13 @@ def accompany(
     """Make steps together with a trainer until it says that there are no more, or is gone: a process of its own."""
     from rookery.learn.trainer import make_step, new_optimizer
 
-    orders.send(rank)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the trainer hears it, too, and says what follows
     threading.Thread(target=leave_with_parent, daemon=True).start()
     torch.set_num_threads(threads)
-    fabric = fabric_of(device, processes, rank, port)
+    store = meeting_point(processes, port)
+    orders.send(rank)
+    join_group(device, processes, rank, store)
+    fabric = fabric_of(device, processes, rank)
     network = build(config, 0).to(fabric.device).train()
     rate = torch.tensor(0.0, device=fabric.device) if device == "cuda" else 0.0
     optimizer = new_optimizer(network, settings, rate)
@@ -184,6 +246,7 @@ def accompany(
                 group["lr"] = rate.fill_(each) if isinstance(rate, Tensor) else each
             found = make_step(network, optimizer, settings, shared.share(None, shapes), shared)
             shared.mean(torch.stack([loss.detach() for loss in found]))
+    distributed.destroy_process_group()
 
 
 def leave_with_parent() -> None:
@@ -201,21 +264,22 @@ def accompanied(trainer: Trainer, processes: int) -> Iterator[None]:
         yield
         return
     check_processes(trainer, processes)
-    trainer.others = Others(trainer, processes)
-    between_steps = False
+    others, between_steps = Others(trainer, processes), False
     try:
+        others.begin()
+        trainer.others = others
         yield
         between_steps = True
     except RuntimeError as error:
-        if trainer.others.whole():
+        if others.whole(10.0):
             raise
         raise BadInput(
             f"--devices {processes}: a process that learned along has ended; what was saved before is intact, and "
             "`rookery resume` goes on"
         ) from error
     finally:  # whoever leaves by an error may leave in the middle of a step, in which the others wait for a share
-        trainer.others.close(between_steps)
         trainer.others = None
+        others.close(between_steps)
 
 
 def check_shares(batch: int, processes: int) -> None:

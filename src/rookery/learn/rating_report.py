@@ -8,16 +8,8 @@ from typing import Any
 
 from rookery.arena.ratings import Ratings
 from rookery.learn.files import save_whole
-from rookery.learn.manifest import rated_checkpoints
+from rookery.learn.manifest import interval_of, rated_checkpoints
 from rookery.learn.rating import Contest
-
-
-def interval_of(entry: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the interval of a rating; None if the manifest has none that can be understood."""
-    ends = entry.get("interval")
-    if not isinstance(ends, list) or len(ends) != 2 or not all(isinstance(end, int | float) for end in ends):
-        return None
-    return float(ends[0]), float(ends[1])
 
 
 def reference_ratings(contest: Contest, ratings: Ratings | None) -> dict[str, dict[str, float]]:

@@ -245,3 +245,15 @@ def draw_curves(folders: Sequence[Path], output: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0].legend()
     save_whole(output, lambda part: figure.savefig(part, dpi=130, format="png"))
+
+
+def duration(seconds: Any) -> str:
+    """Write a time span in its two largest units; a dash where there is none."""
+    if not isinstance(seconds, int | float) or not math.isfinite(seconds):
+        return "-"
+    left, parts = int(max(seconds, 0)), []
+    for unit, length in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        if left >= length or unit == "s":
+            parts.append(f"{left // length}{unit}")
+            left %= length
+    return " ".join(parts[:2])

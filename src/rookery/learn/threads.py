@@ -8,7 +8,6 @@ the manifest, because with another number sums would come out in another order.
 
 from __future__ import annotations
 
-import os
 import time
 
 import torch
@@ -16,6 +15,7 @@ import torch
 from rookery.arena.evaluator import on_threads
 from rookery.nets.configs import NetworkConfig
 from rookery.nets.residual import build
+from rookery.search.threads import cores
 
 GAIN = 1.15  # how much faster more threads must be
 REPEATS = 5
@@ -25,7 +25,7 @@ LEAST_ROWS = 16  # of a thread that plays: with fewer, asking takes longer than 
 
 def candidates() -> list[int]:
     """List the numbers of threads that are tried: powers of two, and all there are."""
-    most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most = cores()
     return sorted({1 << k for k in range(most.bit_length()) if 1 << k <= most} | {most})
 
 

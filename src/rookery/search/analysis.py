@@ -19,6 +19,7 @@ from rookery.search.threads import new_stop
 
 MOST_NODES = 1 << 62
 NUMBERS = int | float | np.integer | np.floating
+"""what counts as a number; a bool is among them, and must be refused apart"""
 
 
 @dataclass(frozen=True)

@@ -12,21 +12,23 @@ A graph is as large as so many simulations can make it, so it never has to grow.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import int64, njit
+from numba import njit
 
-from rookery.errors import BadInput
+from rookery.errors import BadInput, BrokenGame
 from rookery.games.game import Game
 from rookery.games.options import whole_number
-from rookery.games.position import fill_observation
+from rookery.games.position import Position, fill_observation
 from rookery.games.rng import random_bits
 from rookery.search.borrowed import borrowed
-from rookery.search.dag_graph import DEPTH, DONE, FINISHED, WAITING, Graph, Rule, Trail, expand, new_trail, node_of
+from rookery.search.dag_graph import DEPTH, DONE, FINISHED, TOO_LONG, WAITING, Graph, Rule, Trail, expand, node_of
 from rookery.search.dag_kernels import LEAF, ROOT, descend, finish, finish_judged, take_judgement
+from rookery.search.dag_rows import graph_at, new_graphs, new_trails, trail_at, with_seed
 from rookery.search.evaluator import Evaluator
 from rookery.search.threads import MOST_THREADS, new_stop
 
@@ -67,63 +69,6 @@ def judge_of(game: Game, evaluator: Evaluator) -> Judge:
         return evaluator(observations)
 
     return judge
-
-
-# ---- graphs and trails side by side --------------------------------------------------------------
-
-
-def new_graphs(count: int, nodes: int, edges: int) -> Graph:
-    """Make the arrays of so many graphs, each with room for so many nodes and edges; a row is that of one graph."""
-    slots = 1 << (2 * nodes).bit_length()
-
-    def of_nodes(dtype: type[np.generic]) -> np.ndarray:
-        return np.empty((count, nodes), dtype)
-
-    def of_edges(dtype: type[np.generic]) -> np.ndarray:
-        return np.empty((count, edges), dtype)
-
-    return Graph(
-        used=np.zeros((count, 2), np.int64), slots=np.zeros((count, slots), np.int32),
-        keys=of_nodes(np.uint64), seats=of_nodes(np.int32), first=of_nodes(np.int64), degree=of_nodes(np.int32),
-        reached=of_nodes(np.int64), chosen=of_nodes(np.int64), judged=of_nodes(np.float64), on_path=of_nodes(np.int64),
-        action=of_edges(np.int32), child=of_edges(np.int32), visits=of_edges(np.int32), total=of_edges(np.float64),
-        amaf_visits=of_edges(np.int32), amaf_total=of_edges(np.float64), amaf_mean=of_edges(np.float64),
-        prior=of_edges(np.float32),
-    )  # fmt: skip
-
-
-def new_trails(game: Game, count: int) -> Trail:
-    """Make the room of so many simulations side by side."""
-    return Trail(*(np.repeat(array[None], count, 0) for array in new_trail(game)))
-
-
-@njit(cache=True, nogil=True, inline="always")
-def graph_at(graphs: Graph, g: int) -> Graph:
-    """Return one of many graphs."""
-    return Graph(
-        graphs.used[g], graphs.slots[g], graphs.keys[g], graphs.seats[g], graphs.first[g], graphs.degree[g],
-        graphs.reached[g], graphs.chosen[g], graphs.judged[g], graphs.on_path[g], graphs.action[g], graphs.child[g],
-        graphs.visits[g], graphs.total[g], graphs.amaf_visits[g], graphs.amaf_total[g], graphs.amaf_mean[g],
-        graphs.prior[g],
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True, inline="always")
-def trail_at(trails: Trail, g: int) -> Trail:
-    """Return one of many trails."""
-    return Trail(
-        trails.place[g], trails.nodes[g], trails.edges[g], trails.codes[g], trails.stamps[g], trails.samples[g],
-        trails.moves[g], trails.lists[g], trails.left[g], trails.result[g], trails.sums[g], trails.teams[g],
-    )  # fmt: skip
-
-
-@njit(cache=True, nogil=True, inline="always")
-def with_seed(rule: Rule, seed: int) -> Rule:
-    """Return a rule with another seed."""
-    return Rule(
-        rule.c, rule.k, rule.playouts, rule.expand_after, rule.depth, int64(seed), rule.actions, rule.vanishing,
-        rule.sharpness, rule.tries, rule.plies, rule.own_value,
-    )  # fmt: skip
 
 
 # ---- the walk ------------------------------------------------------------------------------------
@@ -288,6 +233,8 @@ class Half:
     went: np.ndarray
     rows: np.ndarray
     walks: list[Future[None]] = field(default_factory=list)
+    answers: tuple[np.ndarray, np.ndarray] | None = None
+    """what the judge last said of its leaves"""
 
     def leaves(self) -> np.ndarray:
         """Return the leaves that wait to be judged; their rows are noted."""
@@ -310,6 +257,7 @@ class RaveBatch:
 
     def search(self, states: np.ndarray, seeds: np.ndarray, temperature: float = 0.0) -> RaveChoices:
         """Search positions [N], none of them over, each with its seed [N]."""
+        self.check(states, seeds, temperature)
         whole = self.made_ready(states, seeds)
         middle = (len(states) + 1) // 2
         halves = [part_of(whole, slice(0, middle)), part_of(whole, slice(middle, len(states)))]
@@ -323,6 +271,21 @@ class RaveBatch:
         choices = RaveChoices(*(np.empty(len(states), dtype) for dtype in (np.int64, np.int64, np.float64)))
         choose_all(whole.graphs, whole.seeds, float(temperature), choices.actions, choices.best, choices.values)
         return choices
+
+    def check(self, states: np.ndarray, seeds: np.ndarray, temperature: float) -> None:
+        """Refuse what is no list of positions and seeds, or no temperature."""
+        if states.ndim != 1 or states.dtype != self.game.state:
+            raise BadInput(
+                f"states must be a list of positions, records of {self.game.name}, not {states.dtype} of shape "
+                f"{states.shape}"
+            )
+        if np.shape(seeds) != states.shape or np.asarray(seeds).dtype.kind not in "iu":
+            raise BadInput(
+                f"seeds must be {len(states)} whole numbers, one for each position, not {np.asarray(seeds).dtype} of "
+                f"shape {np.shape(seeds)}"
+            )
+        if not 0.0 <= temperature < math.inf:
+            raise BadInput(f"temperature of a search must be a finite number from 0 on, not {temperature!r}")
 
     def made_ready(self, states: np.ndarray, seeds: np.ndarray) -> Half:
         """Begin in all positions; the arrays are made anew if there are more than ever before."""
@@ -353,7 +316,8 @@ class RaveBatch:
                 if len(leaves) == 0:
                     busy.remove(half)
                     continue
-                half.walks = self.walk_on(half, self.answers(leaves), pool, stop)
+                half.answers = self.answers(leaves)
+                half.walks = self.walk_on(half, half.answers, pool, stop)
 
     def answers(self, leaves: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ask the judge."""
@@ -383,10 +347,28 @@ class RaveBatch:
 
     def refuse(self, half: Half) -> None:
         """Raise what a kernel has found wrong."""
-        if (half.went == NOT_SOUND).any():
-            raise BadInput("the judge answers with logits or values that are no numbers in [-1, 1]")
-        if (half.went < 0).any():
-            raise BadInput(f"search: there is a position of {self.game.name} without a legal move among those given")
+        for g in np.flatnonzero(half.went < 0)[:1]:
+            root, name = Position(self.game, half.states[g, ROOT : ROOT + 1].copy()), self.game.name
+            if half.went[g] == NOT_SOUND:
+                raise BadInput(self.unsound(half, g))
+            if half.went[g] == TOO_LONG:
+                raise BrokenGame(f"{name}: a game from {root.text()!r} goes on after 'longest' ({self.game.longest})")
+            if root.over:
+                raise BadInput(f"there is nothing to search in {root.text()!r} ({name}): the game is over")
+            raise BadInput(
+                f"search: the play from {root.text()!r} ({name}) comes to a position that is not over and has no legal "
+                "move; a position in which something is hidden cannot be searched"
+            )
+
+    def unsound(self, half: Half, g: int) -> str:
+        """Say what the judge said of a leaf, and what he may say."""
+        assert half.answers is not None
+        leaf, row = Position(self.game, half.states[g, LEAF : LEAF + 1].copy()), half.rows[g]
+        logits, value = half.answers[0][row][leaf.legal()], half.answers[1][row]
+        return (
+            f"the judge answers with a value of {value} and logits of {logits.min()} to {logits.max()} in "
+            f"{leaf.text()!r} ({self.game.name}); values must lie in -1..1, logits of legal moves must be finite"
+        )
 
 
 def part_of(half: Half, some: slice) -> Half:

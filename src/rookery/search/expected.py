@@ -25,8 +25,9 @@ from rookery.games.rules import legal
 from rookery.games.texas42 import state_of
 from rookery.games.texas42_tiles import HAND, NOT_NAMED
 from rookery.search.posterior import Habits, weights_of
-from rookery.search.solve.texas42 import Solver, Stopped
+from rookery.search.solve.texas42 import Solver
 from rookery.search.solve.texas42_house import makes
+from rookery.search.threads import Stopped
 from rookery.search.worlds import Drawn, worlds_of
 
 CHOICES = ("mean", "make")

@@ -39,8 +39,9 @@ from rookery.games.texas42_auction import (
 )
 from rookery.games.texas42_setup import read_hands
 from rookery.games.texas42_tiles import DOUBLES_SUIT, NAMES, NO_TRUMP, NOT_NAMED, PAIRS, tiles_of
-from rookery.search.solve.texas42 import Solver, Stopped
+from rookery.search.solve.texas42 import Solver
 from rookery.search.solve.texas42_house import makes
+from rookery.search.threads import Stopped
 from rookery.search.worlds import worlds_of
 
 BIDS = tuple(range(LEAST_POINTS, ALL_POINTS + 1))

@@ -6,6 +6,7 @@ that is set: an interrupt is heard while kernels run.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -18,6 +19,15 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_THREADS = 1024
+
+
+class Stopped(Exception):
+    """Work was told to stop before it had what was asked for."""
+
+
+def cores() -> int:
+    """Count the cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def new_stop() -> np.ndarray:

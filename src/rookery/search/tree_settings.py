@@ -10,11 +10,11 @@ import numpy as np
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.options import one_of, whole_number
+from rookery.search.analysis import NUMBERS
 from rookery.search.records import words_of
 
 URGENCIES = ("parent", "reduced", "lc0", "infinite")
 PARENT, REDUCED, LC0, INFINITE = range(4)
-NUMBERS = int | float | np.integer | np.floating
 MOST_SEATS = 4
 MOST_LEAVES = 1024
 MOST_SIMULATIONS = 1 << 30

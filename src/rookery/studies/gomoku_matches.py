@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -37,6 +36,7 @@ from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn.files import write_json
 from rookery.search.analysis import Limits
+from rookery.search.threads import cores
 
 FOLDER = "matches"
 URGENCY = "parent"  # with any reduction, a side that is losing never looks for the move that blocks
@@ -152,7 +152,7 @@ class Table:
 
     def __init__(self, study: Path, device: str, over: Over, threads: int | None = None):
         self.study, self.device, self.over = study, device, over
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = threads or cores()
         self.players: dict[tuple[str, str, int, Search, bool], Crowd] = {}
 
     def play(self, meeting: Meeting, say: Say = lambda done, total, note: None) -> bool:

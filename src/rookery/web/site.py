@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import secrets
 import threading
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn.locks import waiting_lock
+from rookery.search.threads import cores
 from rookery.web.contests import Contests
 from rookery.web.games import OFFERS, ready
 from rookery.web.host import Host
@@ -147,11 +147,6 @@ class Site:
 def new_seed() -> int:
     """Draw a seed, so that no two games are alike."""
     return secrets.randbelow(MOST_SEED)
-
-
-def cores() -> int:
-    """Count the cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def make_site(folder: Path | None, runs: Path | None, searches: int = 0, studies: Path | None = None) -> Site:

@@ -9,6 +9,7 @@ from typing import TypeVar
 from nicegui import run, ui
 
 from rookery.errors import BadInput
+from rookery.learn.summaries import duration
 from rookery.web.board import Board
 from rookery.web.frame import plain_button
 from rookery.web.games import OFFERS
@@ -32,16 +33,6 @@ async def aside(do: Callable[..., Found | None], *arguments: object) -> Found:
     if found is None:
         raise asyncio.CancelledError
     return found
-
-
-def duration(seconds: float | None) -> str:
-    """Write a time span in its two largest units."""
-    left, parts = int(max(seconds or 0, 0)), []
-    for unit, length in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
-        if left >= length or unit == "s":
-            parts.append(f"{left // length} {unit}")
-            left %= length
-    return " ".join(parts[:2])
 
 
 def rating_text(elo: float | None, interval: tuple[float, float] | None) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from rookery.errors import BadInput
 from rookery.learn.files import LineLog
-from rookery.learn.manifest import FILE, read_manifest
+from rookery.learn.manifest import FILE, interval_of, read_manifest
 from rookery.learn.runs import CONFIG, LOSSES, METRICS, find_runs
 from rookery.learn.summaries import last_change, read_progress, settings_of, status_of, whole
 from rookery.web.curves import Curve, Span, averaged
@@ -246,15 +246,6 @@ def before_folder(started: Started) -> Card:
     if started.code is None:
         return Card(started.name, "starting", changed=time.time(), note="Its process has begun.")
     return Card(started.name, "failed to begin", changed=started.ended, note=ended_status(started)[1])
-
-
-def interval_of(entry: dict[str, Any]) -> tuple[float, float] | None:
-    """Return the interval of a checkpoint's rating, if it has one."""
-    told = entry.get("interval")
-    if isinstance(told, list) and len(told) == 2:
-        low, high = number(told[0]), number(told[1])
-        return (low, high) if low is not None and high is not None else None
-    return None
 
 
 def number(value: Any) -> float | None:

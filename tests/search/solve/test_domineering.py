@@ -10,11 +10,11 @@ import pytest
 
 from rookery import BadInput, load
 from rookery.search.solve import domineering as solver
-from rookery.search.solve.domineering import Search, Stopped, begin_board, solve, solve_board, solve_both, solve_table
+from rookery.search.solve.domineering import Search, begin_board, solve, solve_board, solve_both, solve_table
 from rookery.search.solve.domineering_bounds import TRAIL, alternate, capacity, margin, survey, survey_again
 from rookery.search.solve.domineering_levels import LEVEL, LINES, PASS, flipped, make, named
 from rookery.search.solve.domineering_search import given, listed, move_of, next_move
-from rookery.search.threads import new_stop
+from rookery.search.threads import Stopped, new_stop
 
 sys.path.insert(0, str(Path(__file__).parent))
 from slow_domineering import board_text, dominoes, mover_wins, random_shape, random_squares

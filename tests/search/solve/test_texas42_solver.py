@@ -14,8 +14,9 @@ from rookery.games import texas42
 from rookery.games.position import Position
 from rookery.games.texas42_tiles import read_tile, tile_text, tiles_of
 from rookery.search.solve import texas42_suits
-from rookery.search.solve.texas42 import ILLEGAL, Solver, Stopped, solve
+from rookery.search.solve.texas42 import ILLEGAL, Solver, solve
 from rookery.search.solve.texas42_table import MOST_DEALS
+from rookery.search.threads import Stopped
 from search.solve.slow_texas42_values import slow_q
 
 LEAD_VALUES = [

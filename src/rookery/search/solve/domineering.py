@@ -31,7 +31,7 @@ from rookery.search.solve.domineering_levels import (
 )
 from rookery.search.solve.domineering_levels import cover as cover_square
 from rookery.search.solve.domineering_search import BEST, DEPTH, NODES, RESULT, STARTER, WON, enter, walk
-from rookery.search.threads import new_stop, on_threads
+from rookery.search.threads import Stopped, new_stop, on_threads
 
 VERTICAL, HORIZONTAL = 0, 1
 CLASSES = {(0, 0): "V", (1, 1): "H", (0, 1): "N", (1, 0): "P"}  # winner if Vertical starts, if Horizontal starts
@@ -113,10 +113,6 @@ class Search:
         report(int(place[NODES]) - reported)
         assert place[DEPTH] == 0
         return bool(place[RESULT] == WON), int(place[BEST]), int(place[NODES])
-
-
-class Stopped(Exception):
-    """A search was told to stop before it had proven anything."""
 
 
 def begin_board(level: Level, shape: np.ndarray, words: np.ndarray, squares: np.ndarray) -> None:

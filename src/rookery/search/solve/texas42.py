@@ -42,7 +42,7 @@ from rookery.search.solve.texas42_search import (
 )
 from rookery.search.solve.texas42_suits import Suits, all_suits
 from rookery.search.solve.texas42_table import BUCKET, MOST_DEALS, Bucket
-from rookery.search.threads import MOST_THREADS, new_stop, on_threads
+from rookery.search.threads import MOST_THREADS, Stopped, new_stop, on_threads
 
 ILLEGAL = -128
 MEMORY, MOST_MEMORY = 1024, 1 << 24  # kilobytes of one thread's table
@@ -62,10 +62,6 @@ class Solved:
     """[N] int8"""
     q: np.ndarray
     """[N, 7] int8, by slot of the mover's hand as dealt; ILLEGAL where a tile may not be played"""
-
-
-class Stopped(Exception):
-    """A solver was told to stop before all positions were solved."""
 
 
 class Bench(NamedTuple):
