@@ -18,7 +18,7 @@ from rookery.learn import loop
 from rookery.learn.loop import Training
 from rookery.learn.runs import Run
 from rookery.learn.settings import write_settings
-from rookery.learn.threads import candidates, fastest_threads, playing_threads
+from rookery.learn.threads import candidates, fastest_threads
 from rookery.nets.files import load_network
 
 pytestmark = pytest.mark.xdist_group("learning")
@@ -294,32 +294,10 @@ def test_with_an_apple_card_the_network_judges_there_and_rows_stay_in_plain_memo
     assert training.replay.device.type == "cpu"
 
 
-def test_a_run_that_plays_on_two_threads_is_the_same_run_when_stopped_and_resumed(tmp_path):
-    for name, stops in ({"whole": 0, "stopped": 9}).items():
-        Run.create(tmp_path / name, tiny_settings(tmp_path, f"folder={tmp_path / name}"), playing=2)
-        whole, training = trained(tmp_path / name, after(stops)) if stops else trained(tmp_path / name)
-        assert whole == (not stops)
-        assert training.players.play.threads == 2
-    assert trained(tmp_path / "stopped")[0]
-    assert same_weights(weights(tmp_path / "whole", GAMES), weights(tmp_path / "stopped", GAMES))
-
-
-@pytest.mark.parametrize(("rows", "threads"), [(1, 1), (31, 1), (32, 2), (1 << 20, 6)])
-def test_games_are_shared_out_among_cores_unless_the_shares_get_too_small(monkeypatch, rows, threads):
-    monkeypatch.setattr("rookery.learn.threads.candidates", lambda: [1, 2, 4, 6])
-    assert playing_threads(rows) == threads
-
-
-def test_a_run_that_is_told_its_threads_plays_and_learns_on_them(tmp_path):
-    manifest = loop.new_run(tmp_path / "run", tiny_settings(tmp_path, "threads=3")).manifest
-    assert (manifest["threads"], manifest["playing"]) == (3, 3)
-
-
 def test_the_number_of_threads_is_measured_once_and_kept(tmp_path):
     settings = tiny_settings(tmp_path, "threads=0")
     run = loop.new_run(tmp_path / "run", settings)
     assert run.manifest["threads"] in candidates()
-    assert run.manifest["playing"] == playing_threads(settings.selfplay.at_once)
     before = torch.get_num_threads()
     with run.training():
         Training(run)

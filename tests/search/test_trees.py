@@ -471,44 +471,6 @@ def test_a_search_is_the_same_for_any_number_of_threads():
     assert len({tuple(shares) for shares in results[0]}) > 5
 
 
-@pytest.mark.parametrize("leaves", [1, 3])
-def test_threads_that_ask_an_evaluator_each_for_its_own_trees_search_the_same(leaves):
-    game = load("pylos")
-    judge, results, asked = Hashed(game), [], []
-
-    class Noted(Hashed):
-        def __call__(self, observations):
-            asked.append((threading.get_ident(), len(observations)))
-            return judge(observations)
-
-    for threads in (1, 4):
-        trees = Trees(game, TreeSettings(simulations=60, noise=0.25, seed=5, leaves=leaves), trees=13)
-        trees.begin([game.start()] * 13)
-        asked.clear()
-        trees.run(Noted(game), threads=threads)
-        results.append([trees.policy(b)[1].tolist() for b in range(13)])
-        assert {rows for _, rows in asked} == ({13 * leaves} if threads == 1 else {4 * leaves, leaves})
-    assert results[0] == results[1]
-    assert len({tuple(shares) for shares in results[0]}) > 5
-
-
-def test_what_goes_wrong_in_one_of_the_threads_ends_the_search():
-    game = load("pylos")
-    judge = Hashed(game)
-
-    class Failing(Hashed):
-        def __call__(self, observations):
-            if len(observations) == 1:  # the share of the last thread
-                raise BadInput("this one has had enough")
-            return judge(observations)
-
-    trees = Trees(game, TreeSettings(simulations=4000), trees=13)
-    trees.begin([game.start()] * 13)
-    with pytest.raises(BadInput, match="had enough"):
-        trees.run(Failing(game), threads=4)
-    assert not trees.arrays.trees["gathered"].any()
-
-
 def test_a_search_stops_soon_after_it_is_told_while_other_threads_run():
     game = load("pylos")
     search(game.start(), Limits(nodes=5))

@@ -5,15 +5,14 @@
     trees.run(evaluator)
 
 On a CPU a pass is made of the rows as they come, in single precision. On a card it is a CUDA graph of a fixed size, in
-bfloat16; fewer rows are padded, more are split. `update` takes over new weights without making anything anew. Several
-threads may ask at once; on a CPU they are answered side by side, unless answers are kept.
+bfloat16; fewer rows are padded, more are split. `update` takes over new weights without making anything anew.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -96,8 +95,7 @@ class NetworkEvaluator:
         self.inputs, self.actions = network.config.inputs, network.config.actions
         self.memory = Memory(self.actions, cache) if whole_number("cache", cache, 0, 1 << 30) else None
         self.graphs: dict[int, Captured] = {}
-        alone = self.memory is None and self.device.type == "cpu"  # then a pass changes nothing that others see
-        self.lock: AbstractContextManager[object] = nullcontext() if alone else threading.Lock()
+        self.lock = threading.Lock()
 
     def update(self, network: Network) -> None:
         """Take over the weights of a network of the same configuration; answers kept so far are forgotten."""

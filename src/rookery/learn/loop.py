@@ -13,13 +13,12 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from rookery.arena.evaluator import NetworkEvaluator, chosen_device, steady
+from rookery.arena.evaluator import NetworkEvaluator, chosen_device
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
@@ -32,7 +31,7 @@ from rookery.learn.selfplay import Finished, SelfPlay
 from rookery.learn.settings import RunSettings, network_values
 from rookery.learn.snapshots import Snapshot
 from rookery.learn.starts import first_network
-from rookery.learn.threads import fastest_threads, playing_threads
+from rookery.learn.threads import fastest_threads
 from rookery.learn.tracking import Tracker, check_sinks
 from rookery.learn.trainer import Trainer
 from rookery.nets.captured import captured
@@ -54,23 +53,21 @@ def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
 
     What this machine lacks is told before anything is made.
     """
-    threads, device, playing = settings.threads, chosen_device(settings.device), 1
+    threads, device = settings.threads, chosen_device(settings.device)
     check_sinks(settings.tracking)
-    if device.type == "cpu":
-        playing = threads or playing_threads(settings.selfplay.at_once * settings.selfplay.leaves)
+    if not threads and device.type == "cpu":
         values = network_values(settings.network, load(settings.game))
-        threads = threads or fastest_threads(read_config(values), settings.training.batch)
-    return Run.create(folder, settings, threads, playing)
+        threads = fastest_threads(read_config(values), settings.training.batch)
+    return Run.create(folder, settings, threads)
 
 
 class OnProcessor:
     """Self-play by a CPU's threads; an Apple card may judge."""
 
-    def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network, threads: int = 1):
-        games, device = settings.selfplay.at_once, chosen_device(settings.device).type
-        rows = -(-games // threads) * settings.selfplay.leaves  # that a thread asks about
+    def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
+        rows, device = settings.selfplay.at_once * settings.selfplay.leaves, chosen_device(settings.device).type
         self.evaluator = NetworkEvaluator(network, replay.kind, device=device, batch=rows)
-        self.play = SelfPlay(game, settings.selfplay, settings.seed, replay, threads)
+        self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
     def update(self, network: Network) -> None:
         """Play with new weights."""
@@ -78,8 +75,7 @@ class OnProcessor:
 
     def round(self) -> Finished:
         """Make one move in all games."""
-        with steady(self.evaluator.device):  # every thread that plays has a core of its own
-            return self.play.round(self.evaluator)
+        return self.play.round(self.evaluator)
 
 
 class OnCard:
@@ -137,11 +133,10 @@ class Players(Protocol):
 PlayersMaker = Callable[[Game, RunSettings, Replay, Network], Players]
 
 
-def self_play(game: Game, settings: RunSettings, replay: Replay, network: Network, threads: int = 1) -> Players:
+def self_play(game: Game, settings: RunSettings, replay: Replay, network: Network) -> Players:
     """Play in this process, on a card if the replay lies on one."""
-    if replay.device.type == "cuda":
-        return OnCard(game, settings, replay, network)
-    return OnProcessor(game, settings, replay, network, threads)
+    side = OnCard if replay.device.type == "cuda" else OnProcessor
+    return side(game, settings, replay, network)
 
 
 @dataclass
@@ -164,11 +159,11 @@ class Training:
     """A run in progress."""
 
     def __init__(
-        self, run: Run, say: Callable[[dict[str, Any]], None] | None = None, players: PlayersMaker | None = None
+        self, run: Run, say: Callable[[dict[str, Any]], None] | None = None, players: PlayersMaker = self_play
     ):
         """Make everything ready; go on from the run's snapshot if there is one. The run's lock must be held.
 
-        `say` is told the figures of every report; `players` makes those who play, if not those of this process.
+        `say` is told the figures of every report; `players` makes those who play.
         """
         self.run, self.settings, self.game, self.say = run, run.settings, run.game, say
         settings, play = self.settings, self.settings.selfplay
@@ -190,7 +185,6 @@ class Training:
         )
         gated = settings.gate.kind != "none"
         self.gate = Gate(run, self.trainer.player, self.device.type) if gated else None
-        players = players or partial(self_play, threads=run.manifest.get("playing", 1))
         self.players = players(self.game, settings, self.replay, self.player)
         self.players.play.keep_every = settings.tracking.game_every
         self.figures = Figures()

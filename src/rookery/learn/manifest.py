@@ -39,8 +39,8 @@ def timestamp(seconds: float | None = None) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def new_manifest(game: Game, threads: int, playing: int) -> dict[str, Any]:
-    """Return the manifest of a run that has not begun; it learns on so many threads, and plays on others."""
+def new_manifest(game: Game, threads: int) -> dict[str, Any]:
+    """Return the manifest of a run that has not begun."""
     return {
         "format": FORMAT,
         "rookery": __version__,
@@ -48,7 +48,6 @@ def new_manifest(game: Game, threads: int, playing: int) -> dict[str, Any]:
         "rules": game.version,
         "created": timestamp(),
         "threads": threads,
-        "playing": playing,
         "best": None,
         "checkpoints": [],
         "pruned": [],

@@ -66,8 +66,8 @@ class Run:
     # -- making and opening --
 
     @classmethod
-    def create(cls, folder: str | os.PathLike[str], settings: RunSettings, threads: int = 0, playing: int = 1) -> Run:
-        """Make the folder of a new run; on `threads` it is going to learn, on `playing` to play, for the manifest."""
+    def create(cls, folder: str | os.PathLike[str], settings: RunSettings, threads: int = 0) -> Run:
+        """Make the folder of a new run; `threads` is how many the run is going to use, for the manifest."""
         path, game = Path(os.path.abspath(given_path(folder))), load(settings.game)
         if game.path:
             settings = settings.model_copy(update={"game": game.spec})  # the run may be opened from elsewhere
@@ -81,7 +81,7 @@ class Run:
                 os.makedirs(path.parent, exist_ok=True)
                 os.mkdir(part)
                 write_file(part / CONFIG, settings_yaml(settings).encode())
-                write_json(part / manifests.FILE, manifests.new_manifest(game, threads or settings.threads, playing))
+                write_json(part / manifests.FILE, manifests.new_manifest(game, threads or settings.threads))
                 if begin:
                     write_file(part / START, begin)
                 os.rename(part, path)  # a run is there whole or not at all

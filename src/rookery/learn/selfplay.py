@@ -135,9 +135,8 @@ class SelfPlay:
     keep_every = 0
     """one finished game in so many is told move by move; 0: none"""
 
-    def __init__(self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay, threads: int = 1):
-        """Begin games; with several threads each searches its share of them, and asks the evaluator by itself."""
-        self.game, self.settings, self.seed, self.replay, self.threads = game, settings, seed, replay, threads
+    def __init__(self, game: Game, settings: SelfplaySettings, seed: int, replay: Replay):
+        self.game, self.settings, self.seed, self.replay = game, settings, seed, replay
         self.trees = Trees(game, settings.tree(seed), trees=settings.at_once)
         self.book = room(game, settings, replay.kind, seed, settings.at_once)
         self.rows = Rows(*(tensor.numpy() for tensor in replay.rows))
@@ -175,7 +174,7 @@ class SelfPlay:
         begin_all(self.trees.arrays, np.full(self.trees.count, simulations, np.int32), True)
         if not teaches and not self.settings.gumbel:
             without_noise(self.trees.arrays)
-        self.trees.run(evaluator, self.threads, watch)
+        self.trees.run(evaluator, watch=watch)
         note_all(self.trees.arrays, self.book, int(teaches))
         self.reply()
         self.rounds += 1

@@ -49,7 +49,7 @@ class RunSettings(Section):
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     """where the network runs; auto: a CUDA card, else Apple's, else the processor"""
     threads: Annotated[int, span(0, 1024)] = 0
-    """processor threads; 0: all cores play, and as many learn as are fastest, measured when the run is made"""
+    """processor threads; 0: as many as are fastest, measured when the run is made"""
     folder: Text = ""
     """where the run is kept; empty: under runs/, by the name of its settings"""
     start: Text = ""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.imitation import SHARDS, Imitation, ImitationSettings, make_imitation
-from rookery.learn.loop import PlayersMaker, Training, new_run
+from rookery.learn.loop import PlayersMaker, Training, new_run, self_play
 from rookery.learn.runs import CONFIG, Run, rounded
 from rookery.learn.settings import RunSettings
 from rookery.learn.spread import Spreader
@@ -58,7 +58,7 @@ def none_ahead(shards: Path, settings: ImitationSettings) -> None:
 class Help:
     """Who plays games and makes lessons: this process, unless others help it."""
 
-    players: PlayersMaker | None = None
+    players: PlayersMaker = self_play
     spread: Spreader | None = None
     bring: Callable[[Path, ImitationSettings], None] = none_ahead
     """puts lessons that were made ahead where a stage looks for them"""

@@ -1,9 +1,8 @@
 """How many processor threads a run uses.
 
-Games are shared out among as many threads as there are cores: they meet only once a move. In a step of learning more
-threads are not always faster: a small network spends more time bringing them together than computing, and on a machine
-that has other work they wait for each other. So that number is measured, once, when a run is made. Both are kept in
-the manifest, because with another number sums would come out in another order.
+More are not always faster: a small network spends more time bringing threads together than computing, and on a machine
+that has other work they wait for each other. So the number is measured, once, when a run is made. It is kept in the
+manifest, because with another number sums would come out in another order.
 """
 
 from __future__ import annotations
@@ -20,18 +19,12 @@ from rookery.search.threads import cores
 GAIN = 1.15  # how much faster more threads must be
 REPEATS = 5
 MOST_ROWS = 1024
-LEAST_ROWS = 16  # of a thread that plays: with fewer, asking takes longer than answering
 
 
 def candidates() -> list[int]:
     """List the numbers of threads that are tried: powers of two, and all there are."""
     most = cores()
     return sorted({1 << k for k in range(most.bit_length()) if 1 << k <= most} | {most})
-
-
-def playing_threads(rows: int) -> int:
-    """Return how many threads are to play where so many positions are judged together."""
-    return max(1, min(candidates()[-1], rows // LEAST_ROWS))
 
 
 def fastest_threads(config: NetworkConfig, batch: int) -> int:

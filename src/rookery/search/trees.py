@@ -123,12 +123,11 @@ class Trees:
         """Search until every tree is done or the watch ends it.
 
         The leaves are judged by an evaluator, or by a number of random playouts; 0 judges every position as even.
-        Threads share out the trees. Each asks the evaluator about its own ones, all at once, so an evaluator that is
-        given several must bear to be asked by all of them at the same time.
+        Threads share out trees searched by playouts; an evaluator is asked by a single one, for all trees at once.
         """
         watch, threads = watch or Watch(), whole_number("threads", threads, 1, MOST_THREADS)
         if isinstance(evaluator, Evaluator):
-            self.run_asking(evaluator, watch, threads)
+            self.run_asking(evaluator, watch)
         else:
             self.run_alone(whole_number("playouts", evaluator, 0, 1 << 20), threads, watch)
         self.refuse_stuck()
@@ -149,29 +148,19 @@ class Trees:
 
         on_threads(part, range(0, self.count, share), threads, watch.stop)
 
-    def run_asking(self, evaluator: Evaluator, watch: Watch, threads: int = 1) -> None:
-        """Search with an evaluator that judges all leaves that a thread has under way together."""
+    def run_asking(self, evaluator: Evaluator, watch: Watch) -> None:
+        """Search with an evaluator that judges all leaves under way together."""
         kinds = list(self.game.observations)
         if evaluator.kind not in kinds:
             raise BadInput(f"{self.game.name} has no observation {evaluator.kind!r}; it has {', '.join(kinds)}")
         shape = self.game.observations[evaluator.kind]
         observations = np.zeros((len(self.arrays.values), int(np.prod(shape))), np.float32)
         kind, logits, values = kinds.index(evaluator.kind), self.arrays.logits["x"], self.arrays.values["x"]
-        weights, share, leaves = self.settings.policy == "weights", -(-self.count // threads), self.settings.leaves
-
-        def part(first: int) -> None:
-            last = min(first + share, self.count)
-            rows, moves, begun = slice(first * leaves, last * leaves), np.empty_like(self.moves), False
-            while step(self.arrays, first, last, kind, observations, moves) and not (begun and watch.ended):
-                answers = evaluator(observations[rows])
-                take_answers(answers, logits[rows], values[rows], weights, lambda: self.asked()[rows])
-                begun = True
-
+        weights, begun = self.settings.policy == "weights", False
         try:
-            if threads == 1:
-                part(0)
-            else:
-                on_threads(part, range(0, self.count, share), threads, watch.stop)
+            while step(self.arrays, 0, self.count, kind, observations, self.moves) and not (begun and watch.ended):
+                take_answers(evaluator(observations), logits, values, weights, self.asked)
+                begun = True
         finally:
             forget_leaves(self.arrays)  # those whose answers were never asked for, or never came
 
