@@ -305,6 +305,18 @@ def test_the_number_of_threads_is_measured_once_and_kept(tmp_path):
     torch.set_num_threads(before)
 
 
+@pytest.mark.parametrize(("passes", "best"), [(0.0, 2), (0.5, 2), (40.0, 1)])
+def test_playing_counts_for_the_number_of_threads_as_much_as_it_is_done(straight, monkeypatch, passes, best):
+    def faked(work):  # two threads learn in half the time, and play in twice the time
+        work()
+        playing, threads = torch.is_inference_mode_enabled(), torch.get_num_threads()
+        return 0.1 * threads if playing else 1.0 / threads
+
+    monkeypatch.setattr("rookery.learn.threads.candidates", lambda: [1, 2])
+    monkeypatch.setattr("rookery.learn.threads.median_seconds", faked)
+    assert fastest_threads(straight.trainer.network.config, 16, 8, passes) == best
+
+
 def test_measuring_leaves_the_number_of_threads_as_it_was(straight):
     before = torch.get_num_threads()
     assert fastest_threads(straight.trainer.network.config, 16) in candidates()

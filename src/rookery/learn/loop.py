@@ -40,6 +40,7 @@ from rookery.nets.files import About, save_network
 from rookery.nets.folded import fold
 from rookery.nets.network import Network
 
+PLIES = 50  # of a game, as a guess, to weigh playing against learning
 REPORT = 1.0  # seconds between two lines of figures
 SNAPSHOT = 300.0  # seconds after which the state is saved, checkpoint or not
 SAVING = 0.1  # most of the time that saving the state may take: thousands of games in flight are much to write
@@ -57,7 +58,10 @@ def new_run(folder: str | os.PathLike[str], settings: RunSettings) -> Run:
     check_sinks(settings.tracking)
     if not threads and device.type == "cpu":
         values = network_values(settings.network, load(settings.game))
-        threads = fastest_threads(read_config(values), settings.training.batch)
+        play, batch = settings.selfplay, settings.training.batch
+        steps = settings.training.steps_per_game * play.at_once / PLIES  # that are due with a move of all games
+        passes = play.simulations / play.leaves / max(steps, 1e-9)
+        threads = fastest_threads(read_config(values), batch, play.at_once * play.leaves, passes)
     return Run.create(folder, settings, threads)
 
 
