@@ -49,6 +49,8 @@ def a_worker(nodes: Any) -> int:
 def nodes() -> Iterator[Any]:
     """Start a cluster of two nodes with a processor each; more can be added to it."""
     os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    places = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]  # workers know what the tests bring
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, places))
     os.environ |= {"RAY_health_check_period_ms": "1000", "RAY_health_check_failure_threshold": "3"}
     from rookery.cluster.nodes import imported_ray
 
