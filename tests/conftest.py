@@ -15,6 +15,8 @@ settings.load_profile("rookery")
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # begun in the background: programs under test would not hear it
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # begun with nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import time
 from functools import partial
 
@@ -92,5 +93,7 @@ def test_a_second_process_at_data_is_told_who_has_them(tmp_path, nursery):
     maker = MAKERS["domineering"]
     first = maker.begin(tmp_path / "made", nursery.rookery)
     first.until((tmp_path / "made" / "phase1_parts").exists)
+    os.kill(first.pid, signal.SIGSTOP)  # or it might be done before the second has begun
     stopped(maker.begin(tmp_path / "made", nursery.rookery), f"is being filled with games by process {first.pid}")
+    os.kill(first.pid, signal.SIGCONT)
     first.finish()
