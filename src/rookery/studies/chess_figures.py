@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rookery.studies.pylos_figures import COLOURS, finish, new_figure, save, style
+from rookery.studies.pylos_figures import draw_score, finish, new_figure, save, style
 
 CONTROLS = (("score", "this network"), ("untrained", "untrained"), ("shuffled", "shuffled targets"))
 
@@ -16,9 +16,7 @@ def draw_matches(rows: Sequence[tuple[str, Mapping[str, Any]]], path: Path) -> N
     figure, axes = new_figure(1, width=8.0, height=0.9 + 0.4 * len(rows))
     axis = axes[0, 0]
     for row, (_, facts) in enumerate(rows):
-        score = facts["score"]
-        ends = [[score - facts["low"]], [facts["high"] - score]]
-        axis.errorbar([score], [row], xerr=ends, fmt="o", color=COLOURS[0], capsize=4)
+        draw_score(axis, row, facts)
     axis.set_yticks(range(len(rows)), [name for name, _ in rows], fontsize="small")
     axis.invert_yaxis()
     axis.axvline(0.5, color="grey", linewidth=0.8, linestyle=":")

@@ -23,7 +23,7 @@ from rookery.studies.gomoku_matches import Found
 from rookery.studies.gomoku_report import curriculum_lines
 from rookery.studies.html import page
 from rookery.studies.intervals import Z95
-from rookery.studies.markdown import done_by, remarks, table
+from rookery.studies.markdown import done_by, heading, remarks, table
 from rookery.studies.stages import Lines, read_generations, read_notes
 from rookery.writing import write_whole
 
@@ -141,14 +141,7 @@ def answers(found: Findings) -> list[tuple[str, Verdict]]:
 
 def summary_section(found: Findings) -> Iterator[str]:
     """Say what came out, and what is missing."""
-    yield f"# {TITLE}"
-    yield ""
-    lacking = found.lacking()
-    if lacking:
-        yield "**This study is not complete.** What is missing:"
-        yield ""
-        yield from (f"- {line}" for line in lacking)
-        yield ""
+    yield from heading(TITLE, found.lacking())
     rows = [(question, f"**{verdict.word}**", verdict.reason) for question, verdict in answers(found)]
     yield from table(("question", "verdict", "what was measured"), rows)
     yield (

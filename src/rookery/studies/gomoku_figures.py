@@ -9,7 +9,7 @@ from typing import Any
 from rookery.studies.gomoku_answers import BySeed, band
 from rookery.studies.gomoku_plan import Milestone
 from rookery.studies.pylos_curves import Curve, Point
-from rookery.studies.pylos_figures import COLOURS, draw_band, finish, new_figure, save, style
+from rookery.studies.pylos_figures import COLOURS, draw_band, draw_score, finish, new_figure, save, style
 
 LOSSES = (("policy_loss", "policy loss"), ("value_loss", "value loss"))
 MILLI = 1000  # seconds are whole thousandths where curves are averaged
@@ -24,9 +24,7 @@ def draw_milestones(found: Sequence[tuple[Milestone, Mapping[str, Any]]], path: 
     figure, axes = new_figure(1, width=8.0, height=0.8 + 0.45 * len(found))
     axis = axes[0, 0]
     for row, (milestone, facts) in enumerate(found):
-        score = facts["score"]
-        ends = [[score - facts["low"]], [facts["high"] - score]]
-        axis.errorbar([score], [row], xerr=ends, fmt="o", color=COLOURS[0], capsize=4)
+        draw_score(axis, row, facts)
         axis.plot([milestone.share] * 2, [row - 0.35, row + 0.35], color=COLOURS[4], linewidth=2)
     names = [f"{milestone.name}: stage {milestone.stage} against {milestone.opponent}" for milestone, _ in found]
     axis.set_yticks(range(len(found)), names, fontsize="small")

@@ -27,7 +27,7 @@ from rookery.studies.gomoku_findings import Findings
 from rookery.studies.gomoku_plan import COMPARISONS, Comparison, Milestone
 from rookery.studies.html import page
 from rookery.studies.intervals import Estimate, mean_estimate, shown
-from rookery.studies.markdown import done_by, remarks, table
+from rookery.studies.markdown import done_by, heading, remarks, table
 from rookery.studies.stages import Lines
 from rookery.writing import write_whole
 
@@ -37,14 +37,7 @@ TITLE = "The Gomoku study: from imitation to self-play, from the small board to 
 
 def summary_section(found: Findings) -> Iterator[str]:
     """Say what came out, and what is missing."""
-    yield f"# {TITLE}"
-    yield ""
-    lacking = found.lacking()
-    if lacking:
-        yield "**This study is not complete.** What is missing:"
-        yield ""
-        yield from (f"- {line}" for line in lacking)
-        yield ""
+    yield from heading(TITLE, found.lacking())
     verdicts = [milestone_verdict(milestone, facts) for milestone, facts in found.milestones]
     played = [verdict for verdict in verdicts if verdict.word != "missing"]
     reached = sum(verdict.word == "yes" for verdict in played)

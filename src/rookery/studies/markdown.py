@@ -31,3 +31,14 @@ def remarks(folder: Path) -> Iterator[str]:
         yield ""
         yield path.read_text(encoding="utf-8").strip()
         yield ""
+
+
+def heading(title: str, lacking: Sequence[str]) -> Iterator[str]:
+    """Begin a report, and name what is missing in it."""
+    yield f"# {title}"
+    yield ""
+    if lacking:
+        yield "**This study is not complete.** What is missing:"
+        yield ""
+        yield from (f"- {line}" for line in lacking)
+        yield ""

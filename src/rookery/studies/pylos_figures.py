@@ -172,3 +172,10 @@ def draw_probes(networks: Mapping[str, Any], path: Path) -> None:
                 axis.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour)
         figure.colorbar(image, ax=axis, label="score of a linear probe; 0.5 is chance")
     save(figure, path)
+
+
+def draw_score(axis: Any, row: int, facts: Mapping[str, Any]) -> None:
+    """Draw a score with its interval, lying in a row."""
+    score = facts["score"]
+    ends = [[score - facts["low"]], [facts["high"] - score]]
+    axis.errorbar([score], [row], xerr=ends, fmt="o", color=COLOURS[0], capsize=4)
