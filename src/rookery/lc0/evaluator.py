@@ -131,6 +131,8 @@ class Evaluator:
         if precision not in PRECISIONS:
             raise BadInput(f"precision {precision!r} should be one of {', '.join(PRECISIONS)}")
         self.dtype = PRECISIONS[precision]
+        if precision == "f32":
+            torch.backends.cudnn.allow_tf32 = False  # by default a card rounds what it convolves to ten bits
         self.device = checked_device(device)
         self.network = network.to(self.device, self.dtype).eval()
         self.fill = fill_number(fill)
