@@ -17,10 +17,12 @@ from rookery.learn.lessons import (
     is_held_out,
     load_lessons,
     make_lessons,
+    makers,
     rows_of,
     shard_path,
 )
 from rookery.learn.sections import LessonSettings
+from rookery.learn.spread import Processes, in_turn
 from rookery.search.analysis import Limits
 from rookery.search.gomoku_baseline import search
 from support import CONNECT_FOUR
@@ -150,6 +152,28 @@ def test_there_are_just_enough_shards_and_not_more_on_more_threads(tmp_path):
     for one, other in zip(found, others, strict=True):
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_processes_make_the_same_shards(tmp_path):
+    settings = LessonSettings(supervisor="alphabeta:depth=1", positions=1500, opening=2, threads=2)
+    game = load(CONNECT_FOUR)
+    here = gather_lessons(tmp_path / "here", game, settings, 9)
+    elsewhere = gather_lessons(tmp_path / "elsewhere", game, settings, 9, spread=Processes(8))
+    assert len(here) == len(elsewhere) > 1
+    for number in range(len(here)):
+        assert (
+            shard_path(tmp_path / "here", number).read_bytes()
+            == shard_path(tmp_path / "elsewhere", number).read_bytes()
+        )
+
+
+def test_processes_are_as_many_as_threads_may_be_and_none_for_compiled_games():
+    played = LessonSettings(supervisor="alphabeta:depth=1", threads=3)
+    assert makers(Processes(8), played).count == 3
+    assert makers(Processes(8), LessonSettings(supervisor="alphabeta:depth=1")).count == 8
+    assert makers(Processes(8), LessonSettings(supervisor="baseline:depth=2")) is None
+    assert makers(in_turn, played) is in_turn
+    assert makers(None, played) is None
 
 
 def test_what_was_made_is_not_made_again(tmp_path, monkeypatch):

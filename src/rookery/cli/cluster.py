@@ -76,14 +76,23 @@ def hired(ray: str | None, workers: int | None, first: str, second: str) -> Iter
         yield partial(MatchCrew, cluster, (first, second), workers, told)
 
 
+def own_help() -> Help:
+    """Return the help of this machine: games in this process, lessons in as many others as there are cores."""
+    from rookery.learn.spread import Processes
+    from rookery.learn.stage_work import Help
+    from rookery.search.threads import cores
+
+    return Help(spread=Processes(cores()))
+
+
 @contextmanager
 def help_from(ray: str | None, workers: int | None) -> Iterator[Help]:
     """Return who plays the games of a run and makes its lessons: this process, or workers of a cluster."""
-    from rookery.learn.stage_work import ALONE, Help
+    from rookery.learn.stage_work import Help
 
     refuse_workers(ray, workers)
     if ray is None:
-        yield ALONE
+        yield own_help()
         return
     from rookery.cluster.crew import Spread
     from rookery.cluster.selfplay import MakesPlayers

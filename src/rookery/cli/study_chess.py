@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
+from rookery.cli.cluster import own_help
 from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
 from rookery.cli.study import INTERRUPTED, circumstances, studies, told
 from rookery.cli.study_gomoku import bar_for
@@ -96,7 +97,7 @@ def lessons(study: Study, over: Over) -> bool:
     """Make what is to be imitated."""
     warn_of_other_settings(study)
     with bar_for("lessons") as say:
-        done = study.make_lessons(over, say)
+        done = study.make_lessons(over, say, own_help())
     noted(study, "lessons")
     return done
 
@@ -121,7 +122,7 @@ def train(study: Study, over: Over) -> bool:
         def say(stage: str, what: str, done: int, total: int, note: str) -> None:
             bar.update(task, description=f"{stage}: {what}", completed=done, total=total, note=note)
 
-        verdict, account = study.train(over, say)
+        verdict, account = study.train(over, say, own_help())
     noted(study, "train")
     if verdict != STOPPED:
         told(f"train: {account}")

@@ -62,6 +62,7 @@ from rookery.learn.yaml_text import read_yaml, yaml_text
 from rookery.nets.configs import read_config
 from rookery.nets.files import About, save_network
 from rookery.nets.network import Network
+from rookery.search.threads import cores, new_stop, on_threads
 
 SHARDS, FIGURES, NETWORK = "shards", "figures.jsonl", "network.pth"
 LESSONS = (1 << 62) + 2  # the stream of random numbers that are seeds of lessons
@@ -238,11 +239,16 @@ class Imitation:
             )
         self.replay = Replay(self.game, kind, total - count, device, self.settings.training.symmetries)
         self.kept = Replay(self.game, kind, count, device)
-        for number, some in enumerate(lessons):
-            rows = rows_of(self.game, kind, some, number * SHARD, settings.temperature)
-            apart = is_held_out(rows.games, settings.held_out)
-            self.replay.add(Rows(*(column[~apart] for column in rows)))
-            self.kept.add(Rows(*(column[apart] for column in rows)))
+
+        def rows(number: int) -> Rows:
+            return rows_of(self.game, kind, lessons[number], number * SHARD, settings.temperature)
+
+        for first in range(0, len(lessons), cores()):  # no more at once: rows are large
+            some = range(first, min(first + cores(), len(lessons)))
+            for found in on_threads(rows, some, len(some), new_stop()):
+                apart = is_held_out(found.games, settings.held_out)
+                self.replay.add(Rows(*(column[~apart] for column in found)))
+                self.kept.add(Rows(*(column[apart] for column in found)))
 
     def go_on(self, trainer: Trainer) -> None:
         """Take up the state that was saved, and forget what came after it."""

@@ -33,7 +33,7 @@ from rookery.learn.book import Rows
 from rookery.learn.files import sweep, told, write_whole
 from rookery.learn.replay import empty_rows
 from rookery.learn.sections import LessonSettings
-from rookery.learn.spread import Spreader
+from rookery.learn.spread import Processes, Spreader
 from rookery.search.gomoku_baseline import WIN
 from rookery.search.gomoku_groups import SCALE
 from rookery.search.gomoku_guided import Guidance, guided_games
@@ -185,6 +185,16 @@ class ShardMaker:
         return trimmed(make_lessons(self.game, self.settings, self.seed, number * SHARD, SHARD))
 
 
+def makers(spread: Spreader | None, settings: LessonSettings) -> Spreader | None:
+    """Return who makes shards beside this process: of processes, as many as there may be threads.
+
+    None for games that are compiled as a whole, which threads make as fast.
+    """
+    if not isinstance(spread, Processes):
+        return spread
+    return None if baseline_depth(settings.supervisor) else Processes(settings.threads or spread.count)
+
+
 def gather_lessons(
     folder: Path,
     game: Game,
@@ -199,6 +209,7 @@ def gather_lessons(
     As many shards as there are threads are made side by side, or by `spread` as many as seem to be needed. `say` is
     told how many positions there are.
     """
+    spread = makers(spread, settings)
     with told(folder):
         os.makedirs(folder, exist_ok=True)
     sweep(folder)

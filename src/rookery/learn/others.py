@@ -28,6 +28,7 @@ from torch import Tensor, distributed
 from rookery.errors import BadInput
 from rookery.learn.replay import Batch
 from rookery.learn.sections import TrainingSettings
+from rookery.learn.spread import leave_with_parent
 from rookery.nets.configs import NetworkConfig
 from rookery.nets.network import Network
 from rookery.nets.residual import build
@@ -247,14 +248,6 @@ def accompany(
             found = make_step(network, optimizer, settings, shared.share(None, shapes), shared)
             shared.mean(torch.stack([loss.detach() for loss in found]))
     distributed.destroy_process_group()
-
-
-def leave_with_parent() -> None:
-    """End this process when the one that started it has ended, which may be by force."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    connection.wait([parent.sentinel])
-    os._exit(1)
 
 
 @contextmanager

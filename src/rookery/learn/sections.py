@@ -226,7 +226,7 @@ class LessonSettings(Section):
     held_out: Annotated[float, span(0.001, 0.5)] = 0.1
     """share of the games that is not taught, by which the network is judged"""
     threads: Annotated[int, span(0, 1024)] = 0
-    """processor threads that make games; 0: all"""
+    """processor threads that make games, or processes for a supervisor that is not compiled; 0: all"""
 
 
 class ImitationTraining(StepSettings):

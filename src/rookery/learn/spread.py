@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection
 from typing import Any, Protocol
+
+from rookery.errors import BadInput
 
 Worker = Callable[[Any], Any]
 
@@ -20,3 +29,56 @@ def in_turn(maker: Callable[[], Worker], tasks: Iterable[Any]) -> Iterator[tuple
     worker = maker()
     for task in tasks:
         yield task, worker(task)
+
+
+class Processes:
+    """Processes of this machine: for work that holds the interpreter so long that threads would wait for each other.
+
+    A program that uses it begins below `if __name__ == "__main__"`, as every new process reads it again.
+    """
+
+    def __init__(self, count: int):
+        self.count = count
+
+    def __call__(self, maker: Callable[[], Worker], tasks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield each task with its result, as they come; a single one is not worth a process."""
+        wanted = list(tasks)
+        if min(self.count, len(wanted)) < 2:
+            yield from in_turn(maker, wanted)
+            return
+        context = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(min(self.count, len(wanted)), context, begin_work, (maker,))
+        try:
+            waiting = {pool.submit(work, task): task for task in wanted}
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
+        except BrokenProcessPool:
+            raise BadInput(
+                "a process that helped has ended, perhaps for want of memory; what was finished is kept"
+            ) from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+made: list[Worker] = []
+"""the worker of this process, if it is one that helps"""
+
+
+def begin_work(maker: Callable[[], Worker]) -> None:
+    """Make the worker of a process that helps."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that is helped hears it, too, and says what follows
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+    made.append(maker())
+
+
+def work(task: Any) -> Any:
+    """Do a task."""
+    return made[0](task)
+
+
+def leave_with_parent() -> None:
+    """End this process when the one that started it has ended, which may be by force."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)

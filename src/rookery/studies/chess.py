@@ -22,7 +22,7 @@ from rookery.learn.curriculum import STAGES, Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import ImitationStage, settings_of
 from rookery.learn.files import write_whole
 from rookery.learn.imitation import ImitationSettings
-from rookery.learn.stage_work import ImitationWork
+from rookery.learn.stage_work import ALONE, Help, ImitationWork
 from rookery.studies.chess_plan import OPENING, Preset, player_text, search_of
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.stages import slug, stage_network
@@ -55,7 +55,7 @@ class Study:
         """Tell whether the curriculum was begun with other settings, or somebody has changed them since; they count."""
         return self.curriculum().settings != self.preset.settings()
 
-    def make_lessons(self, over: Over, say: Callable[[int, int, str], None]) -> bool:
+    def make_lessons(self, over: Over, say: Callable[[int, int, str], None], help_with: Help = ALONE) -> bool:
         """Make what the first stage imitates, and learn nothing; tell whether all of it is there."""
         with self.curriculum() as curriculum:
             first = curriculum.settings.stages[0]
@@ -67,14 +67,17 @@ class Study:
             work = ImitationWork(curriculum.stage_folder(0), settings)
             try:
                 wanted = first.lessons.positions
-                return work.imitation.gathered(over, lambda found: say(found, wanted, "positions")) is not None
+                made = work.imitation.gathered(over, lambda found: say(found, wanted, "positions"), help_with.spread)
+                return made is not None
             finally:
                 work.close()
 
-    def train(self, over: Over, say: Callable[[str, str, int, int, str], None]) -> tuple[str, str]:
+    def train(
+        self, over: Over, say: Callable[[str, str, int, int, str], None], help_with: Help = ALONE
+    ) -> tuple[str, str]:
         """Go on with the curriculum; return how it ended and the account of that."""
         with self.curriculum() as curriculum:
-            outcome = curriculum.work(over, say)
+            outcome = curriculum.work(over, say, help_with=help_with)
         self.hand_out()
         return outcome.verdict, outcome.account
 
