@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,29 @@ def test_a_report_in_a_folder_joins_its_study_and_its_answer_is_shown(tmp_path):
     assert pylos.documents[-1].key == "in-mine"
     assert (pylos.answer.question, pylos.answer.verdict) == ("Is it?", "no")
     assert pylos.answer.measured == "0.5 (0.4 .. 0.6)"
+
+
+@pytest.mark.parametrize("name", ["chess", "domineering", "gomoku", "texas42"])
+def test_every_report_that_is_written_joins_its_study(tmp_path, name):
+    title = import_module(f"rookery.studies.{name}_report").TITLE
+    (tmp_path / "somewhere").mkdir()
+    (tmp_path / "somewhere" / "report.md").write_text(f"# {title}\n")
+    found = studies(documents(tmp_path))
+    assert len(found) == 5
+    (joined,) = [study for study in found if study.documents[-1].key == "in-somewhere"]
+    assert joined.documents[0].key == name
+
+
+def test_the_newest_report_answers_whatever_its_folder_is_called(tmp_path):
+    for folder, verdict, time in (("a", "new", 2_000), ("b", "old", 1_000)):
+        (tmp_path / folder).mkdir()
+        report = tmp_path / folder / "report.md"
+        report.write_text(
+            f"# The chess study: small\n\n| question | verdict |\n| --- | --- |\n| Is it? | {verdict} |\n"
+        )
+        os.utime(report, (time, time))
+    (chess,) = [study for study in studies(documents(tmp_path)) if study.title == "The chess study"]
+    assert chess.answer.verdict == "new"
 
 
 def test_the_folder_of_one_study_can_be_named_itself(tmp_path):

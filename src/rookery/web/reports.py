@@ -52,6 +52,11 @@ class Document:
     """files with the numbers of the figures"""
 
     @property
+    def study(self) -> str:
+        """The study that the title names."""
+        return self.title.partition(":")[0]
+
+    @property
     def command(self) -> str:
         """The first command of the text that is for a small machine, else the first at all, without its remark."""
         block = re.search(r"(?:^    rookery .*\n)+", self.text + "\n", re.M)
@@ -134,11 +139,20 @@ def documents(folder: Path | None, packaged: Path | None = None) -> dict[str, Do
 
 
 def study_folders(folder: Path | None) -> list[Path]:
-    """List the folders of studies: the folder itself, or those in it."""
+    """List the folders of studies, the folder itself or those in it: without a report first, the newest report last."""
     if folder is None or not folder.is_dir():
         return []
     candidates = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
-    return [one.resolve() for one in candidates if (one / REPORT).is_file() or probed_runs(one) is not None]
+    found = [one.resolve() for one in candidates if (one / REPORT).is_file() or probed_runs(one) is not None]
+    return sorted(found, key=written_at)
+
+
+def written_at(folder: Path) -> float:
+    """Return when the report of a folder was written; 0 if there is none."""
+    try:
+        return (folder / REPORT).stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def part_name(stem: str) -> str:
@@ -188,11 +202,14 @@ def figures_of(text: str, folder: Path) -> tuple[Path, ...]:
 
 
 def studies(found: dict[str, Document]) -> list[Study]:
-    """Sort texts into studies: those of one title, and those whose key begins with the key of the study's text."""
+    """Sort texts into studies: those of one title, and those whose key begins with the key of the study's text.
+
+    Reports say after a colon what the study is about; the title is what stands before it.
+    """
     rest = list(found.values())
     made = []
     for main in [each for each in rest if each.name == "About"]:
-        own = [each for each in rest if each.title == main.title or each.key.startswith(f"{main.key}-")]
+        own = [each for each in rest if each.study == main.title or each.key.startswith(f"{main.key}-")]
         made.append(Study(main.title, (main, *(each for each in own if each is not main))))
         rest = [each for each in rest if each not in own]
     return made + [Study(each.title, (each,)) for each in rest]
