@@ -36,18 +36,29 @@ def draw_milestones(found: Sequence[tuple[Milestone, Mapping[str, Any]]], path: 
 
 
 def draw_main(generations: Mapping[str, Lines], path: Path) -> None:
-    """Draw losses, Elo and the scores against players over the generations of the main run."""
-    figure, axes = new_figure(2, 2)
-    for axis, (key, title) in zip(axes[0], LOSSES, strict=True):
+    """Draw losses, Elo and the scores against players over the generations of the main run, as far as there are any."""
+    lines = [line for stage in generations.values() for line in stage]
+    below = [draw_elo] if any("elo" in line for line in lines) else []
+    below += [draw_watched] if any(line.get("watched") for line in lines) else []
+    figure, axes = new_figure(2, 2 if below else 1)
+    draw_stage_losses(axes[0], generations)
+    for axis, draw in zip(axes.flat[2:], below, strict=False):
+        draw(axis, generations)
+    for axis in axes.flat[2 + len(below) :]:
+        axis.set_visible(False)
+    figure.suptitle("The curriculum, stage by stage")
+    save(figure, path)
+
+
+def draw_stage_losses(panels: Sequence[Any], generations: Mapping[str, Lines]) -> None:
+    """Draw each loss over the generations of every stage."""
+    for axis, (key, title) in zip(panels, LOSSES, strict=True):
         for number, (stage, lines) in enumerate(generations.items()):
             known = [(place, line[key]) for place, line in enumerate(lines, start=1) if line.get(key) is not None]
             draw_line(axis, known, f"stage {stage}", number)
         finish(axis, f"{title} by generation", "generation: a pass, or a checkpoint", title, ylim=(0, None))
-    axes[0, 0].legend(fontsize="small")
-    draw_elo(axes[1, 0], generations)
-    draw_watched(axes[1, 1], generations)
-    figure.suptitle("The curriculum, stage by stage")
-    save(figure, path)
+        axis.xaxis.get_major_locator().set_params(integer=True)
+    panels[0].legend(fontsize="small")
 
 
 def draw_line(axis: Any, points: Sequence[tuple[float, float]], label: str, number: int) -> None:
