@@ -21,7 +21,8 @@ LOOKED_AT = {
     "learn/manifest.py": "when a checkpoint was saved", "learn/summaries.py": "how old a run is",
     "learn/tracking.py": "when a line was logged", "web/keeping.py": "when a game was played",
     "web/processes.py": "when a process ended", "web/replays.py": "the date of a game",
-    "web/store.py": "when a game was touched", "web/trainings.py": "when a process began; whether a file has changed",
+    "web/reports.py": "which report is the newest", "web/store.py": "when a game was touched",
+    "web/trainings.py": "when a process began; whether a file has changed",
 }  # fmt: skip
 """who looks at the clock of the day, and what for: never to measure how long something takes"""
 
@@ -101,8 +102,31 @@ def test_folders_that_the_compile_cache_leaves_out_hold_nothing_that_is_compiled
         assert not {module.partition(".")[0] for module in imported_modules(path)} & {"numba", "llvmlite"}, path
 
 
-def test_the_map_of_the_source_names_every_module():
-    page = (ROOT / "docs" / "source-map.md").read_text()
-    for path in sources():
-        name = path.name if path.name != "__init__.py" else path.parent.name
-        assert name in page, f"{path} is not on the map"
+def mapped() -> list[str]:
+    """List the files that the map names, by their paths; a folder holds for the rest of its cell."""
+    found, room = [], ""
+    for line in (ROOT / "docs" / "source-map.md").read_text().splitlines():
+        cells = line.split("|")
+        if len(cells) < 4:
+            continue
+        if (named := re.search(r"\*\*(\w+)\*\*", cells[1])) is not None:
+            room = named[1]
+        folder = ""
+        for name in re.findall(r"`([^`]+\.\w+)`", cells[2]):
+            folder = name.rpartition("/")[0] or folder
+            found.append("/".join(part for part in (room, folder, name.rpartition("/")[2]) if part))
+    return found
+
+
+def at_the_root(path: str) -> str:
+    """Return a path of the map as it is in the package: the last rooms are followed by files at its root."""
+    name = path.rpartition("/")[2]
+    return name if name in ("doctor.py", "terminal.py", "__main__.py") and not (PACKAGE / path).exists() else path
+
+
+def test_the_map_of_the_source_names_every_module_once_and_nothing_else():
+    listed = [at_the_root(path) for path in mapped()]
+    assert len(listed) == len(set(listed)), sorted(path for path in set(listed) if listed.count(path) > 1)
+    assert not [path for path in listed if not list(PACKAGE.glob(path))]
+    modules = {path.relative_to(PACKAGE).as_posix() for path in sources() if path.name != "__init__.py"}
+    assert {path for path in listed if path.endswith(".py")} == modules
