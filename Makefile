@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FUZZER := $(VENV)/.fuzzer
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 
 .PHONY: run test test-all faults fuzz lint clean
@@ -31,7 +32,7 @@ test-all: $(READY)  ## all tests but those that need a card
 faults: $(READY)  ## kills 200 processes, fills disks, puts clocks back, and watches memory for two minutes
 	$(PYTEST) -m faults
 
-fuzz: $(READY)  ## looks for inputs that break a reader, ten minutes in all; FUZZ_SECONDS: for each target
+fuzz: $(FUZZER)  ## looks for inputs that break a reader, ten minutes in all; FUZZ_SECONDS: for each target
 	PYTHONPATH=tests $(BIN)/python -m fuzz.run
 
 lint: $(READY)
@@ -47,3 +48,6 @@ $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
+
+$(FUZZER): $(READY)  # guides by coverage; where it has no wheel, mutations alone are tried
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -c constraints.txt atheris && touch $(FUZZER)
