@@ -16,6 +16,8 @@ from rookery.cli import app
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.lc0.evaluator import Judged
+from rookery.learn.spread import in_turn
+from rookery.learn.stage_work import ALONE, Help
 from rookery.nets.configs import read_config
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
@@ -116,6 +118,8 @@ def test_answers_are_compared_over_legal_moves_alone():
         (("--games", "3"), "--games must be even"),
         (("--only", "matches"), "has no network yet; the stage train makes one"),
         (("--only", "probes"), "has no network yet"),
+        (("--only", "report", "--ray", "local"), "a cluster makes lessons, which are not among the stages: report"),
+        (("--workers", "2"), "--workers 2: without --ray there are none"),
     ],
 )
 def test_the_command_refuses_what_cannot_be(tmp_path, words, complaint):
@@ -232,6 +236,23 @@ def test_results_of_another_network_than_is_there_do_not_count(tmp_path):
 
 
 # ---- all of it -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_lessons_made_elsewhere_are_those_made_here(tmp_path):
+    asked, shards = [], []
+
+    def elsewhere(maker, tasks):
+        for task, made in in_turn(maker, tasks):
+            asked.append(task)
+            yield task, made
+
+    for name, help_with in (("here", ALONE), ("there", Help(spread=elsewhere))):
+        assert Study(tmp_path / name, TINY).make_lessons(lambda: False, lambda *told: None, help_with)
+        folder = tmp_path / name / "main" / "stages" / "imitation" / "shards"
+        shards.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert asked
+    assert shards[0].items() <= shards[1].items()  # there may be more
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 
 from rookery.learn.curriculum import OUTCOME, STAGES
 from rookery.learn.imitation import SHARDS, Imitation, make_imitation
+from rookery.learn.spread import in_turn
 from rookery.learn.stage_work import Help, ImitationWork
 from rookery.studies.gomoku import Study, imitation_stages
 from rookery.studies.gomoku_lessons import ABOUT, Ahead, bring_from
@@ -96,6 +97,23 @@ def test_a_stage_learns_from_lessons_that_were_made_ahead_as_from_its_own(tmp_pa
         own.learn()
     found, expected = (Imitation(tmp_path / name).figures.read() for name in ("brought", "own"))
     assert found == expected
+
+
+@pytest.mark.slow
+def test_lessons_made_elsewhere_are_those_made_here(tmp_path):
+    settings, asked = first_stage(Study(tmp_path, tiny())), []
+
+    def elsewhere(maker, tasks):
+        for task, made in in_turn(maker, tasks):
+            asked.append(task)
+            yield task, made
+
+    here, there = (Ahead(tmp_path / name, settings) for name in ("here", "there"))
+    assert here.make(never, silent)
+    assert there.make(never, silent, elsewhere)
+    assert asked
+    assert (here.folder / ABOUT).read_bytes() == (there.folder / ABOUT).read_bytes()
+    assert files(here.folder).items() <= files(there.folder).items()  # there may be more
 
 
 def test_a_stage_without_lessons_made_ahead_is_left_to_make_them(tmp_path):

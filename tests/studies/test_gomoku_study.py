@@ -120,6 +120,11 @@ def test_work_that_a_kill_behind_the_last_mark_left_is_removed(tmp_path):
         (("--set", "stages.9.selfplay.games=1"), "stages.9"),
         (("--preset", "tiny"), "--preset"),
         (("--arm-seconds", "0"), "--arm-seconds"),
+        (
+            ("--only", "train,report", "--ray", "local"),
+            "a cluster makes lessons, which are not among the stages: train",
+        ),
+        (("--workers", "2"), "--workers 2: without --ray there are none"),
     ],
 )
 def test_the_command_refuses_what_cannot_be(tmp_path, words, complaint):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
@@ -23,6 +23,14 @@ RayOption = Annotated[
 WorkersOption = Annotated[
     int | None, Option("--workers", min=1, help="with --ray: so many workers; else one for each of its cards or cores")
 ]
+LessonsRayOption = Annotated[
+    str | None,
+    Option(
+        "--ray", metavar="ADDRESS", help="lessons by the cluster of Ray at HOST:PORT, or by one started here: local"
+    ),
+]
+Helped = Callable[[], "AbstractContextManager[Spreader | None]"]
+"""joins a cluster, if there is one"""
 BITS = "workers play as fast as they can: the last bits of the weights may differ from those of a run in process"
 
 
@@ -57,6 +65,13 @@ def check_cluster(ray: str | None, workers: int | None) -> None:
         from rookery.cluster.nodes import imported_ray
 
         imported_ray()
+
+
+def check_lessons(ray: str | None, workers: int | None, stages: Sequence[str]) -> None:
+    """Refuse a cluster for stages of a study of which it does none."""
+    check_cluster(ray, workers)
+    if ray is not None and "lessons" not in stages:
+        raise BadInput(f"--ray {ray}: a cluster makes lessons, which are not among the stages: {', '.join(stages)}")
 
 
 @contextmanager

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Option
 
-from rookery.cli.cluster import own_help
+from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_lessons, own_help, spread_over
 from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
 from rookery.cli.study import INTERRUPTED, circumstances, studies, told
 from rookery.cli.study_gomoku import bar_for
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
+    from rookery.learn.spread import Spreader
     from rookery.studies.chess import Study
 
 Over = Callable[[], bool]
@@ -39,6 +41,8 @@ def chess(
     ] = None,
     device: Annotated[str, Option(help="auto, cpu or cuda: where the network plays and is probed")] = "auto",
     threads: Annotated[int | None, Option(help="games against an engine; all cores unless given")] = None,
+    ray: LessonsRayOption = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Teach a small network of Lc0's kind by imitation and self-play, measure it, look into it, and report.
 
@@ -52,6 +56,8 @@ def chess(
 
     rookery study chess --only lessons --seconds 1500
 
+    rookery study chess --only lessons --ray 10.0.0.1:6379
+
     rookery study chess --only train,export --seconds 540
 
     rookery study chess --only matches,probes,report --games 100
@@ -63,27 +69,32 @@ def chess(
     place = folder or Path("studies") / ("chess" if preset == "full" else f"chess-{preset}")
     stages, plan, until = chosen_stages(only, STAGE_NAMES), preset_of(preset, games, changes or ()), deadline(seconds)
     study = Study(place, plan, chosen_device(device))
+    check_lessons(ray, workers, stages)
     plan.settings()  # settings that cannot be are told before anything begins
     place.mkdir(parents=True, exist_ok=True)
     if preset == "full" and "train" in stages and study.device == "cpu":
         told("warning: the full preset is meant for a card; on processors its training takes days")
+    helped = partial(spread_over, ray, workers)
     with failures_told(), stopped_by_signals() as asked:
         for stage in stages:
-            done = do_stage(study, stage, lambda: asked() or time.monotonic() >= until, threads)
+            done = do_stage(study, stage, lambda: asked() or time.monotonic() >= until, threads, helped)
             if not done:
                 told(f"stopped in {stage}; the same command goes on")
             if asked():
                 raise typer.Exit(INTERRUPTED)
 
 
-def do_stage(study: Study, stage: str, over: Over, threads: int | None) -> bool:
+def do_stage(study: Study, stage: str, over: Over, threads: int | None, helped: Helped) -> bool:
     """Do as much of a stage as time allows; tell whether it is complete."""
     if stage == "report":
         report(study)
         return True
     if stage == "matches":
         return matches(study, over, threads)
-    return {"lessons": lessons, "train": train, "export": export, "probes": probes}[stage](study, over)
+    if stage == "lessons":
+        with helped() as spread:
+            return lessons(study, over, spread)
+    return {"train": train, "export": export, "probes": probes}[stage](study, over)
 
 
 def noted(study: Study, stage: str) -> None:
@@ -93,11 +104,13 @@ def noted(study: Study, stage: str) -> None:
     add_note(study.folder, stage, circumstances())
 
 
-def lessons(study: Study, over: Over) -> bool:
+def lessons(study: Study, over: Over, spread: Spreader | None) -> bool:
     """Make what is to be imitated."""
+    from rookery.learn.stage_work import Help
+
     warn_of_other_settings(study)
     with bar_for("lessons") as say:
-        done = study.make_lessons(over, say, own_help())
+        done = study.make_lessons(over, say, own_help() if spread is None else Help(spread=spread))
     noted(study, "lessons")
     return done
 

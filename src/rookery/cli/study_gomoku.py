@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Option
 
+from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_lessons, spread_over
 from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
 from rookery.cli.study import INTERRUPTED, circumstances, listed, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
+    from rookery.learn.spread import Spreader
     from rookery.studies.gomoku import Study
     from rookery.studies.gomoku_matches import Meeting, Table
 
@@ -49,6 +52,8 @@ def gomoku(
     ] = None,
     device: Annotated[str, Option(help="auto, cpu or cuda: where networks are")] = "auto",
     threads: Annotated[int | None, Option(help="games of players that think by time; all cores unless given")] = None,
+    ray: LessonsRayOption = None,
+    workers: WorkersOption = None,
 ) -> None:
     """Train Gomoku networks from imitation to self-play, let them meet their milestones, and report.
 
@@ -59,6 +64,8 @@ def gomoku(
     rookery study gomoku --preset quick
 
     rookery study gomoku --only lessons
+
+    rookery study gomoku --only lessons --ray 10.0.0.1:6379
 
     rookery study gomoku --only train --runs main --seconds 540
 
@@ -74,19 +81,21 @@ def gomoku(
     stages, until = chosen_stages(only, STAGE_NAMES), deadline(seconds)
     plan = preset_of(preset, arm_seconds, seeds, changes or ())
     study, patterns = Study(place, plan, chosen_device(device)), listed(runs)
+    check_lessons(ray, workers, stages)
     study.main_settings()  # settings and patterns that cannot be are told before anything begins
     patterns_of(plan, "train", patterns)
     place.mkdir(parents=True, exist_ok=True)
     if preset == "full" and "train" in stages and study.device == "cpu":
         told("warning: the full preset is meant for a card; on processors a move of all its games takes many minutes")
+    helped = partial(spread_over, ray, workers)
     with failures_told(), stopped_by_signals() as asked:
         for stage in stages:
-            do_stage(study, stage, patterns, lambda: asked() or time.monotonic() >= until, threads)
+            do_stage(study, stage, patterns, lambda: asked() or time.monotonic() >= until, threads, helped)
             if asked():
                 raise typer.Exit(INTERRUPTED)
 
 
-def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads: int | None) -> None:
+def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads: int | None, helped: Helped) -> None:
     """Do as much of a stage as time allows; the report is always written."""
     from rookery.studies.gomoku_plan import patterns_of
 
@@ -96,8 +105,11 @@ def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads:
     meant = patterns_of(study.preset, stage, patterns)
     if meant is None:
         return  # --runs names others
-    work = {"lessons": lessons, "train": train, "milestones": milestones, "compare": compare}[stage]
-    done = work(study, meant, over, threads)
+    if stage == "lessons":
+        with helped() as spread:
+            done = lessons(study, meant, over, spread)
+    else:
+        done = {"train": train, "milestones": milestones, "compare": compare}[stage](study, meant, over, threads)
     if not done:
         told(f"stopped in {stage}; the same command goes on")
 
@@ -119,13 +131,13 @@ def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
 # ---- training ------------------------------------------------------------------------------------
 
 
-def lessons(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
+def lessons(study: Study, patterns: list[str], over: Over, spread: Spreader | None = None) -> bool:
     """Make the games that runs are to imitate; tell whether all of them are there."""
     for name, ahead in study.lessons(patterns).items():
         if ahead.complete:
             continue
         with bar_for(f"lessons of {name}") as say:
-            if not ahead.make(over, say):
+            if not ahead.make(over, say, spread):
                 return False
         told(f"lessons: {ahead.positions:,} positions for {name}")
         study.note("lessons", circumstances())
@@ -138,7 +150,7 @@ def train(study: Study, patterns: list[str], over: Over, threads: int | None) ->
     for arm in study.preset.arms:
         if not arm.available and not arm.extra:
             told(f"train: arm {arm.name} is left out: there is no setting {arm.needs} in this version")
-    if not lessons(study, patterns, over, threads):
+    if not lessons(study, patterns, over):
         return False
     done = train_main(study, over) if study.wants_main(patterns) else True
     for run in runs:

@@ -21,6 +21,7 @@ from rookery.games.library import load
 from rookery.learn.files import write_json, write_whole
 from rookery.learn.imitation import ImitationSettings, lesson_seed
 from rookery.learn.lessons import gather_lessons
+from rookery.learn.spread import Spreader
 
 FOLDER, ABOUT = "lessons", "about.json"
 FREE = {"positions", "held_out", "threads"}  # settings that change no game
@@ -63,14 +64,14 @@ class Ahead:
         """Whether there are as many as the stage wants."""
         return self.positions >= self.settings.lessons.positions
 
-    def make(self, over: Over, say: Say) -> bool:
-        """Make what is missing; tell whether all is there."""
+    def make(self, over: Over, say: Say, spread: Spreader | None = None) -> bool:
+        """Make what is missing, here or by `spread` elsewhere; tell whether all is there."""
         if self.complete:
             return True
         wanted = self.settings.lessons.positions
         found = gather_lessons(
             self.folder, load(self.settings.game), self.settings.lessons, lesson_seed(self.settings), over,
-            lambda positions: say(positions, wanted, ""),
+            lambda positions: say(positions, wanted, ""), spread,
         )  # fmt: skip
         if found is None:
             return False
