@@ -11,6 +11,7 @@ from rookery.arena.looks import Look, look
 from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.players import make_player
 from rookery.arena.ratings import fit
+from rookery.drawing import table
 from rookery.games.library import load
 from rookery.games.texas42 import held
 from rookery.nets.configs import ResidualConfig
@@ -169,3 +170,10 @@ def test_a_run_shows_its_losses(tmp_path):
     titles = ["".join(element.itertext()) for element in tree.iter(f"{SVG}text")]
     assert {"value loss", "policy loss"} <= set(titles)
     assert ["game", "pylos"] in cells(tree)
+
+
+def test_columns_of_numbers_stand_to_the_right_and_texts_to_the_left():
+    tree = read(table(("move", "share", "error", "line"), [("D1", "20.5%", "±3", "D1 B1"), ("I2", "7 %", "", "I2 A1")]))
+    for row in tree.iter("tr"):
+        sides = [cell.get("style").partition("text-align:")[2].partition(";")[0] for cell in row]
+        assert sides == ["left", "right", "right", "left"]

@@ -5,6 +5,7 @@ Lengths are in units of the picture, y runs down.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
@@ -13,6 +14,7 @@ FONT = "system-ui, sans-serif"
 MARK = "#005A8C"
 """of bars, curves and what a search found"""
 CELL_STYLE = "padding:2px 10px;border:0;text-align:{side};font-variant-numeric:tabular-nums"
+NUMBER = re.compile(r"[-+±]?[\d,.]*(?: ?%)?")
 
 
 def number(value: float) -> str:
@@ -64,18 +66,24 @@ def sheet(width: float, height: float, *parts: str, label: str = "") -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
-    """Write a table in HTML, its first column to the left and the others to the right; texts are escaped."""
+    """Write a table in HTML, columns of numbers to the right and the others to the left; texts are escaped."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    sides = [side_of(column) for column in zip(*texts, strict=True)] if texts else ["left"] * len(head)
 
-    def cells(kind: str, row: Sequence[object]) -> str:
-        sides = ["left", *["right"] * (len(row) - 1)]
+    def cells(kind: str, row: Sequence[str]) -> str:
         return "".join(
-            f'<{kind} style="{CELL_STYLE.format(side=side)}">{escape(str(text))}</{kind}>'
+            f'<{kind} style="{CELL_STYLE.format(side=side)}">{escape(text)}</{kind}>'
             for side, text in zip(sides, row, strict=True)
         )
 
     named = f'<caption style="text-align:left;caption-side:top">{escape(caption)}</caption>' if caption else ""
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in texts)
     return f"<table>{named}<thead><tr>{cells('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def side_of(column: Sequence[str]) -> str:
+    """Return the side to which a column is put: numbers, or none, to the right."""
+    return "right" if all(NUMBER.fullmatch(text) for text in column) else "left"
 
 
 def block(*parts: str) -> str:
