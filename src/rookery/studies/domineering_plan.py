@@ -12,7 +12,7 @@ the second case the name says so: CONDITION-probe-sSEED.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -173,6 +173,19 @@ class RunSettings:
             name: value.model_dump(mode="json") if isinstance(value, TransformerConfig) else value
             for name, value in values.items()
         } | {"probe_reads": list(self.probe_reads)}
+
+
+def settings_of(values: Mapping[str, Any]) -> RunSettings:
+    """Return the settings of a run from its settings.json; refuse what does not hold all of them."""
+    try:
+        known = {field.name: values[field.name] for field in fields(RunSettings)}
+        for name in ("network", "small"):
+            known[name] = None if known[name] is None else TransformerConfig.model_validate(known[name])
+        return RunSettings(**known | {"probe_reads": tuple(known["probe_reads"])})
+    except KeyError as error:
+        raise BadInput(f"its settings do not say {error.args[0]}") from None
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"its settings cannot be read: {error}") from None
 
 
 @dataclass(frozen=True)
