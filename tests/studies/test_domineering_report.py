@@ -15,8 +15,8 @@ import pytest
 
 from rookery import BadInput
 from rookery.studies.domineering_answers import all_answers, throughout
-from rookery.studies.domineering_figures import show_far_below
-from rookery.studies.domineering_findings import Findings
+from rookery.studies.domineering_figures import leave_empty, sector_board, show_far_below
+from rookery.studies.domineering_findings import Findings, frozen_text
 from rookery.studies.domineering_report import report_facts, write_report
 from rookery.studies.pylos_figures import new_figure
 from rookery.studies.seeds import paired
@@ -336,6 +336,45 @@ def test_a_probe_that_is_far_below_0_can_be_seen():
         assert low < min(heights)
         assert max(heights) < high <= 1
     assert [axis.get_yscale() for axis in axes.flat] == ["symlog", "linear"]
+
+
+def test_an_outdated_probe_far_below_0_is_shown_by_its_seeds():
+    assert frozen_text([]) == "-"
+    assert frozen_text([0.4, 0.5]).startswith("0.450 (")
+    assert frozen_text([-75.05]) == "far below 0 (-75)"
+    assert frozen_text([-8100.9, -1265.3]) == "far below 0 (-8,101 .. -1,265)"
+    assert frozen_text([-30.2, 0.25]) == "partly far below 0 (-30 .. 0.250)"
+
+
+def test_correlations_of_outdated_probes_are_in_the_report_and_in_the_second_answer(whole, found):
+    assert "| large-plain | 1 | 0.500 (0.500 .. 0.500) | 0.400 (0.400 .. 0.400) | 0.600 (0.600 .. 0.600) |" in reported(
+        whole
+    )
+    assert "its correlation with the sectors: from 0.500" in answer(found, "H2").measured
+    assert found.kept("large-aux", "taught", 1) == {}
+
+
+def test_conditions_without_a_common_seed_are_not_called_unprobed(tmp_path):
+    made_up_run(tmp_path, "large-aux-s1", steps=10_000)
+    made_up_run(tmp_path, "large-plain-s2", steps=10_000)
+    measured = answer(Findings(tmp_path), "Does the side task").measured
+    assert measured == "no seed has both to the same step"
+    assert answer(Findings(tmp_path), "Does embedding a network that was not").measured == "not both were probed"
+
+
+def test_a_panel_without_anything_says_so():
+    _, axes = new_figure(1)
+    leave_empty(axes[0, 0], "large-aux - large", "no seed has both")
+    assert [text.get_text() for text in axes[0, 0].texts] == ["no seed has both"]
+    assert not len(axes[0, 0].get_yticks())
+
+
+def test_sectors_are_those_of_the_seeds_that_went_furthest(tmp_path):
+    made_up_run(tmp_path, "large-s1", steps=2000, planned=10_000, seed_effect=0.2)
+    made_up_run(tmp_path, "large-s2", steps=10_000, seed_effect=0.2)
+    found = Findings(tmp_path)
+    last = found.records.runs["large-s2"].sectors(found.layer, 10_000)
+    assert sector_board(found, "large", "taught").flatten().tolist() == last
 
 
 def test_no_module_needs_matplotlib_before_it_draws():

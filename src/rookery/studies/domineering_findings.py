@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -31,12 +31,14 @@ from rookery.studies.domineering_records import (
     pairs_of,
     read_values,
 )
-from rookery.studies.intervals import Estimate, mean_estimate
+from rookery.studies.intervals import Estimate, mean_estimate, shown
 from rookery.studies.seeds import Paired, paired
 
 END = (0.9, 1.0)
 """figures of the end are means over this part of the steps"""
 FIFTHS = tuple((part / 5, (part + 1) / 5) for part in range(5))
+FAR_BELOW = -1.0
+"""an R2 below this says only that a probe does not fit any more"""
 BEGUN = 1e-9  # a part of training that leaves out step 0
 LEARNED = "value and policy"
 OWN = {"name", "meaning", "condition", "seed", "small", "embedding", "teaches_sectors"}
@@ -154,6 +156,20 @@ class Findings:
                 found.setdefault(name, []).append([math.nan if value is None else value for value in row["cka"]])
         return {name: np.mean([row[: min(map(len, rows))] for row in rows], 0) for name, rows in found.items()}
 
+    def kept(self, condition: str, protocol: str, layer: int) -> dict[str, Estimate]:
+        """Return how what probes read of a layer goes with the sectors: at step 0, by those probes now, by fresh ones.
+
+        The keys are `at_start`, `old` and `fresh`; empty if that was not compared.
+        """
+        found: dict[str, list[float]] = {}
+        names = {run.name for run in self.records.of(condition, protocol).values()}
+        for entry in self.compared.get("reads", []):
+            lines = entry.get("kept") or [] if entry["run"] in names else []
+            for line in (line for line in lines if line["layer"] == layer):
+                for key in ("at_start", "old", "fresh"):
+                    found.setdefault(key, []).extend([line[key]] if is_number(line[key]) else [])
+        return {key: mean_estimate(values) for key, values in found.items() if values}
+
     # ---- what is missing ----
 
     @cached_property
@@ -254,6 +270,22 @@ class Findings:
 def brief(value: str) -> str:
     """Return a value, of a long one its end, in which checksums differ."""
     return value if len(value) <= 40 else f"...{value[-40:]}"
+
+
+def frozen_text(values: Collection[float], digits: int = 3) -> str:
+    """Write the R2 of outdated probes, one of each seed.
+
+    It has no bottom, and is worth nothing more where it is far below 0: there a mean with an interval would say little,
+    and the ends of the seeds are shown.
+    """
+    if not values:
+        return "-"
+    if min(values) >= FAR_BELOW:
+        return shown(mean_estimate(list(values)), digits)
+    ends = dict.fromkeys(
+        f"{end:,.0f}" if end < FAR_BELOW else f"{end:.{digits}f}" for end in (min(values), max(values))
+    )
+    return f"{'far below' if max(values) < FAR_BELOW else 'partly far below'} 0 ({' .. '.join(ends)})"
 
 
 def told(value: Estimate | Paired | None) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.learn.files import write_whole
 from rookery.studies.domineering_answers import all_answers
-from rookery.studies.domineering_findings import Findings, control_lines, run_facts
+from rookery.studies.domineering_findings import FAR_BELOW, Findings, control_lines, run_facts
 from rookery.studies.domineering_sections import SECTIONS, meanings_section
 from rookery.studies.html import page
 from rookery.studies.markdown import remarks, table
@@ -66,7 +66,8 @@ def runs_section(found: Findings) -> Iterator[str]:
             run.name, steps, number(facts["parameters"], 0), number(facts["seconds"], 0),
             number(figures["value"]), number(figures["policy"]), number(figures["policy_accuracy"]),
             number(figures["sectors"], 2), number(facts["r2_at_start"]), number(facts["r2_at_end"]),
-            number(facts["frozen_r2_at_end"]), number(facts["cka_small_at_end"]), verification(facts["verification"]),
+            frozen_number(facts["frozen_r2_at_end"]), number(facts["cka_small_at_end"]),
+            verification(facts["verification"]),
         ))  # fmt: skip
     head = (
         "run", "steps", "parameters", "seconds", "value loss", "policy loss", "policy accuracy", "sector error",
@@ -78,6 +79,11 @@ def runs_section(found: Findings) -> Iterator[str]:
 def number(value: Any, digits: int = 3) -> str:
     """Write a number, if there is one."""
     return f"{value:,.{digits}f}" if isinstance(value, (int, float)) else "-"
+
+
+def frozen_number(value: Any) -> str:
+    """Write the R2 of an outdated probe, if there is one; far below 0 digits behind the point say nothing."""
+    return number(value, 0 if isinstance(value, (int, float)) and value < FAR_BELOW else 3)
 
 
 def verification(value: Any) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from rookery.studies.decay import Decay
 from rookery.studies.domineering_answers import difference_text
-from rookery.studies.domineering_findings import FIFTHS, FIGURES, LEARNED, Findings
+from rookery.studies.domineering_findings import END, FIFTHS, FIGURES, LEARNED, Findings, frozen_text
 from rookery.studies.domineering_records import COMPARED, LARGE, MEANINGS, SMALL
 from rookery.studies.intervals import shown
 from rookery.studies.markdown import table
@@ -180,9 +180,10 @@ def persistence_section(found: Findings, protocol: str, figures: set[str]) -> It
     rows = []
     for name in found.records.conditions(protocol):
         for layer in range(found.layer + 1) if name not in SMALL else ():
-            figure = [shown(found.level(name, protocol, key, layer)) for key in ("r2", "frozen_r2", "cka_small")]
-            if set(figure) != {"-"}:
-                rows.append((name, layer, *figure))
+            fresh, likeness = (shown(found.level(name, protocol, key, layer)) for key in ("r2", "cka_small"))
+            frozen = frozen_text(found.curves(name, protocol, "frozen_r2", layer).by_seed(*END).values())
+            if {fresh, frozen, likeness} != {"-"}:
+                rows.append((name, layer, fresh, frozen, likeness))
     if not rows:
         yield NOTHING
         yield ""
@@ -190,20 +191,39 @@ def persistence_section(found: Findings, protocol: str, figures: set[str]) -> It
     yield (
         "At the end, by layer: R2 of a fresh probe, R2 of the probe of step 0 (if the layer still shows the sectors in "
         "the same way, both are the same; it is far below 0 where the layer's numbers have moved or grown, so that the "
-        "old sums miss by more than the sectors vary), and CKA with the small network's layer, which does not depend "
-        "on how large the numbers are."
+        "old sums miss by more than the sectors vary; then the lowest and the highest seed are shown), and CKA with "
+        "the small network's layer, which does not depend on how large the numbers are."
     )
     yield ""
     yield from table(("condition", "layer", "R2", "R2 of the frozen probe", "CKA with the small network"), rows)
-    rows = [
+    yield from kept_lines(found, protocol)
+    levels = [
         (name, shown(found.start_level(name, protocol, "concentration")), shown(value))
         for name in found.records.conditions(protocol)
         if name not in SMALL and (value := found.level(name, protocol, "concentration")) is not None
     ]
     yield f"Concentration: R2 of layer {found.layer} minus the mean of the other layers."
     yield ""
-    yield from table(("condition", "at step 0", "at the end"), rows)
+    yield from table(("condition", "at step 0", "at the end"), levels)
     yield from picture(figures, f"persistence-{protocol}", "what stays of the embedded network")
+
+
+def kept_lines(found: Findings, protocol: str) -> Iterator[str]:
+    """Show whether the probes of step 0 still go with the sectors."""
+    rows = []
+    for name in found.records.conditions(protocol):
+        for layer in range(found.layer + 1) if name not in SMALL else ():
+            kept = found.kept(name, protocol, layer)
+            if kept:
+                rows.append((name, layer, *(shown(kept.get(key)) for key in ("at_start", "old", "fresh"))))
+    if rows:
+        yield (
+            "Correlation of what probes read with the sectors, at the last step of complete runs. It does not ask how "
+            "large the layer's numbers are, so it shows whether the old sums still go up and down with the sectors:"
+        )
+        yield ""
+        head = ("condition", "layer", "at step 0", "the probe of step 0, at the end", "a fresh probe, at the end")
+        yield from table(head, rows)
 
 
 def similarity_section(found: Findings, protocol: str, figures: set[str]) -> Iterator[str]:
