@@ -224,21 +224,26 @@ def runs_of(
     steps_large: int | None = None,
     precision: str = "fp32",
     seeds: Sequence[int] | None = None,
+    side_token: bool = False,
+    **changes: Any,
 ) -> list[RunSettings]:
     """List all runs of a preset, controls and both protocols included: small ones first, then the large ones by seed.
 
-    `main_runs` are those that a study trains unless told otherwise.
+    `main_runs` are those that a study trains unless told otherwise. Changes are settings that all runs share.
     """
     one_of("preset", preset, tuple(PRESETS))
     sizes = PRESETS[preset]
+    told = {"side_token": side_token}
+    sizes = replace(sizes, small=sizes.small.model_copy(update=told), large=sizes.large.model_copy(update=told))
     found = []
     for condition in CONDITIONS.values():
         config, steps = (sizes.large, steps_large) if condition.large else (sizes.small, steps_small)
         planned = sizes.large_steps if condition.large else sizes.small_steps
         small = sizes.small if condition.embeds or condition.random else None
         first = RunSettings(
-            condition.name, 0, config, planned if steps is None else steps, small, precision=precision, **sizes.changes
-        )
+            condition.name, 0, config, planned if steps is None else steps, small, precision=precision,
+            **sizes.changes | changes,
+        )  # fmt: skip
         protocols = (first.auxiliary, not first.auxiliary) if condition.large else (True,)
         for auxiliary in protocols:
             found += [
