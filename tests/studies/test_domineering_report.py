@@ -342,8 +342,9 @@ def test_an_outdated_probe_far_below_0_is_shown_by_its_seeds():
     assert frozen_text([]) == "-"
     assert frozen_text([0.4, 0.5]).startswith("0.450 (")
     assert frozen_text([-75.05]) == "far below 0 (-75)"
+    assert frozen_text([-2.184]) == "far below 0 (-2.2)"
     assert frozen_text([-8100.9, -1265.3]) == "far below 0 (-8,101 .. -1,265)"
-    assert frozen_text([-30.2, 0.25]) == "partly far below 0 (-30 .. 0.250)"
+    assert frozen_text([-30.2, 0.25]) == "partly far below 0 (-30 .. 0.2)"
 
 
 def test_correlations_of_outdated_probes_are_in_the_report_and_in_the_second_answer(whole, found):
@@ -352,6 +353,25 @@ def test_correlations_of_outdated_probes_are_in_the_report_and_in_the_second_ans
     )
     assert "its correlation with the sectors: from 0.500" in answer(found, "H2").measured
     assert found.kept("large-aux", "taught", 1) == {}
+
+
+def test_the_games_and_their_players_are_in_the_report(tmp_path):
+    made_up_study(tmp_path, seeds=[1], steps=1000)
+    assert "## The games" not in reported(tmp_path)
+    (tmp_path / "data").mkdir()
+    about = {"games": 25_000, "seed": 0, "settings": {"player": "alphabeta"}}
+    (tmp_path / "data" / "phase1_games.json").write_text(json.dumps(about))
+    text = reported(tmp_path)
+    assert "| phase1_games | 25,000 | alphabeta | 0 |" in text
+    assert "Their players have not met" in text
+    score = {"mean": 0.85, "low": 0.82, "high": 0.88, "count": 200}
+    match = {"first": "rave", "second": "lookahead", "openings": 200, "both": 140, "split": 60, "neither": 0}
+    alone = match | {"second": "alphabeta", "score": score | {"low": None, "high": None}}
+    results = {"results": [match | {"score": score}, alone]}
+    (tmp_path / "data" / "players.json").write_text(json.dumps(results))
+    text = reported(tmp_path)
+    assert "| rave | lookahead | 400 | 85.0 % (82.0 .. 88.0) | 140 / 60 / 0 |" in text
+    assert "| rave | alphabeta | 400 | 85.0 % (no interval) | 140 / 60 / 0 |" in text
 
 
 def test_conditions_without_a_common_seed_are_not_called_unprobed(tmp_path):

@@ -282,9 +282,7 @@ def frozen_text(values: Collection[float], digits: int = 3) -> str:
         return "-"
     if min(values) >= FAR_BELOW:
         return shown(mean_estimate(list(values)), digits)
-    ends = dict.fromkeys(
-        f"{end:,.0f}" if end < FAR_BELOW else f"{end:.{digits}f}" for end in (min(values), max(values))
-    )
+    ends = dict.fromkeys(f"{end:,.{1 if end > -10 else 0}f}" for end in (min(values), max(values)))
     return f"{'far below' if max(values) < FAR_BELOW else 'partly far below'} 0 ({' .. '.join(ends)})"
 
 

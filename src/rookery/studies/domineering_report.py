@@ -13,6 +13,7 @@ from rookery.errors import BadInput
 from rookery.learn.files import write_whole
 from rookery.studies.domineering_answers import all_answers
 from rookery.studies.domineering_findings import FAR_BELOW, Findings, control_lines, run_facts
+from rookery.studies.domineering_records import is_number, read_values
 from rookery.studies.domineering_sections import SECTIONS, meanings_section
 from rookery.studies.html import page
 from rookery.studies.markdown import remarks, table
@@ -83,7 +84,9 @@ def number(value: Any, digits: int = 3) -> str:
 
 def frozen_number(value: Any) -> str:
     """Write the R2 of an outdated probe, if there is one; far below 0 digits behind the point say nothing."""
-    return number(value, 0 if isinstance(value, (int, float)) and value < FAR_BELOW else 3)
+    if not isinstance(value, (int, float)) or value >= FAR_BELOW:
+        return number(value)
+    return number(value, 1 if value > -10 else 0)
 
 
 def verification(value: Any) -> str:
@@ -96,6 +99,35 @@ def verification(value: Any) -> str:
     known = differences.values() if isinstance(differences, dict) else value.values()
     numbers = [each for each in known if isinstance(each, float)]
     return f"yes, within {max(numbers):.1g}" if numbers else "yes" if value.get("verified") else "-"
+
+
+def games_section(found: Findings) -> Iterator[str]:
+    """Show which games the networks learned from, and how their players met."""
+    data = found.folder / "data"
+    files = [(path.stem, read_values(path)) for path in sorted(data.glob("phase*_games.json"))]
+    rows = []
+    for name, about in files:
+        player = (about.get("settings") or {}).get("player", "-")
+        rows.append((name, number(about.get("games"), 0), player, about.get("seed", "-")))
+    met = [each for each in read_values(data / "players.json").get("results", []) if is_number(each["score"]["mean"])]
+    if not rows and not met:
+        return
+    yield "## The games"
+    yield ""
+    yield from table(("file", "games", "played by", "seed"), rows) if rows else ()
+    if not met:
+        yield "Their players have not met (`rookery study domineering compare-data`)."
+        yield ""
+        return
+    yield "Their players against each other, from random openings, each played twice with colours swapped:"
+    yield ""
+    scores = []
+    for each in met:
+        mean, low, high = (each["score"][key] for key in ("mean", "low", "high"))
+        ends = f"{100 * low:.1f} .. {100 * high:.1f}" if is_number(low) and is_number(high) else "no interval"
+        split = f"{each['both']} / {each['split']} / {each['neither']}"
+        scores.append((each["first"], each["second"], 2 * each["openings"], f"{100 * mean:.1f} % ({ends})", split))
+    yield from table(("first", "second", "games", "score of the first", "openings won / split / lost"), scores)
 
 
 def controls_section(found: Findings) -> Iterator[str]:
@@ -139,6 +171,7 @@ def all_lines(found: Findings, figures: set[str], drawn: bool) -> Iterator[str]:
     yield from summary_section(found, drawn)
     if found.records.runs:
         yield from meanings_section(found)
+        yield from games_section(found)
         for protocol in found.protocols:
             yield f"## Large networks {protocol}"
             yield ""
