@@ -200,19 +200,16 @@ def survival_answer(found: Findings, protocol: str) -> Answer:
     best, told, verdicts = decay.best(), [], []
     least = decay.fits[best].bic(decay.samples)
     for name, fit in decay.fits.items():
-        interval = decay.intervals[name]
         if fit.bic(decay.samples) > least + RULED_OUT:
             continue
-        ends = f" ({interval[0]:.3f} .. {interval[1]:.3f})" if interval else " (no interval)"
-        told.append(f"{name} {fit.asymptote:.3f}{ends}{' not determined' if fit.at_edge else ''}")
-        low, high = interval if interval and not fit.at_edge else (0.0, 0.0)
-        verdicts.append(YES if low > 0 else NO if high < 0 else OPEN)
+        alone = decay.alone[name]
+        known = "not determined" if fit.at_edge else f"{fit.asymptote:.3f}"
+        told.append(f"{name} {known}, of each seed alone {shown(alone)}")
+        certain = alone.known and not fit.at_edge
+        verdicts.append(YES if certain and alone.low > 0 else NO if certain and alone.high < 0 else OPEN)
     agreed = verdicts[0] if len(set(verdicts)) == 1 else OPEN
     note = found.cut_short(AUX, protocol)
-    text = (
-        f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}; intervals by drawing "
-        "seeds, too narrow with few of them"
-    )
+    text = f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}"
     return Answer(question, said, so_far(text, note), judged(agreed, note))
 
 

@@ -140,7 +140,8 @@ def decay_section(found: Findings, protocol: str, figures: set[str]) -> Iterator
     yield (
         "Curves fitted to the mean gap over seeds, from the first probe after step 0 on. BIC counts steps for as many "
         "independent ones as they are worth; less is better. `not determined`: the decay is too slow for this length "
-        "of training, and the asymptote could be anything. Intervals by drawing seeds."
+        "of training, and the asymptote could be anything. Intervals by drawing seeds are too narrow with few of them; "
+        "Student's is that of the asymptotes of each seed's own fit, and verdicts go by it."
     )
     yield ""
     rows = []
@@ -151,8 +152,10 @@ def decay_section(found: Findings, protocol: str, figures: set[str]) -> Iterator
             known = "not determined" if fit.at_edge else f"{fit.asymptote:.4f}"
             best = [word for word in ("bic", "aic") if decay.best(word) == name]
             scores = f"{fit.bic(decay.samples):.1f}", f"{fit.aic():.1f}"
-            rows.append((" - ".join(pair), name, known, ends, *scores, ", ".join(best).upper()))
-    yield from table(("gap", "family", "asymptote", "interval", "BIC", "AIC", "preferred by"), rows)
+            alone = shown(decay.alone[name])
+            rows.append((" - ".join(pair), name, known, ends, alone, *scores, ", ".join(best).upper()))
+    head = ("gap", "family", "asymptote", "by drawing seeds", "mean of seeds, Student", "BIC", "AIC", "preferred by")
+    yield from table(head, rows)
     yield from picture(figures, f"gaps-{protocol}", "the gaps and their fits")
     yield "Asymptote of an exponential if only the first part of the steps had been seen:"
     yield ""
