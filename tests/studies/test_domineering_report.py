@@ -276,8 +276,24 @@ def test_an_unfinished_run_is_named_and_left_out_of_comparisons(tmp_path):
     made_up_run(tmp_path, "large-s4", steps=10_000)
     text = reported(tmp_path)
     assert "large-aux-s4 was stopped after 2,000 of 10,000 steps." in text
-    assert "Left out for want of steps or of a partner, in some of them: seeds 4." in text
-    assert Findings(tmp_path).part(("large-aux", "large"), "taught").estimate.count == 3
+    assert "Left out for want of steps or of a partner, in some of them: seeds 4. Runs" in text
+    found = Findings(tmp_path)
+    assert found.part(("large-aux", "large"), "taught").estimate.count == 3
+    assert found.part(("large-aux", "large"), "taught", "r2", (0.0, 0.2)).estimate.count == 4
+
+
+def test_seeds_that_stopped_in_turns_are_compared_as_far_as_both_went(tmp_path):
+    for name, steps in (
+        ("large-aux-s1", 4000),
+        ("large-plain-s1", 10_000),
+        ("large-aux-s2", 10_000),
+        ("large-plain-s2", 6000),
+    ):
+        made_up_run(tmp_path, name, steps=steps, planned=10_000)
+    told = answer(Findings(tmp_path), "Does the side task")
+    assert "(no interval), above 0 in 1 of 1 (up to step 6,000 of 10,000)" in told.measured
+    assert told.verdict == "open"
+    assert Findings(tmp_path).gap(("large-aux", "large-plain"), "taught").left_out == [1]
 
 
 def test_missing_conditions_and_seeds_are_named(tmp_path):

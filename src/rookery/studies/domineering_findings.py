@@ -1,7 +1,7 @@
 """All that is known of the Domineering study: its runs put together over seeds, and what is found by comparing them.
 
 Everything is found for each protocol by itself. Comparisons are seed by seed, at the same steps of training; a seed
-whose run stopped early is left out where others went further, and named.
+whose run stopped early counts in the parts of training that it went through, and is left out where others went further.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from rookery.studies.domineering_records import (
     RunRecord,
     Series,
     curves_of,
+    difference_of,
     is_number,
     pairs_of,
+    part_of,
     read_values,
 )
 from rookery.studies.intervals import Estimate, mean_estimate, shown
@@ -79,9 +81,24 @@ class Findings:
         return curves_of({seed: series_of(run, figure, place) for seed, run in runs.items()})
 
     def gap(self, pair: tuple[str, str], protocol: str, figure: str = "r2", layer: int | None = None) -> Curves:
-        """Return by how much a figure of one condition is above that of another, seed by seed."""
-        first, second = (self.curves(name, protocol, figure, layer) for name in pair)
-        return first.minus(second)
+        """Return by how much a figure of one condition is above that of another, for the seeds that go furthest."""
+        found = curves_of(self.gap_by_seed(pair, protocol, figure, layer))
+        first, second = (set(self.records.of(name, protocol)) for name in pair)
+        return replace(found, left_out=sorted({*found.left_out, *(first ^ second)}))
+
+    def gap_by_seed(
+        self, pair: tuple[str, str], protocol: str, figure: str = "r2", layer: int | None = None
+    ) -> dict[int, Series]:
+        """Return by how much a figure of one condition is above that of another by step, for each seed that has both.
+
+        A seed has as many steps as its shorter run.
+        """
+        first, second = (self.records.of(name, protocol) for name in pair)
+        place = self.layer if layer is None else layer
+        return {
+            seed: difference_of(series_of(run, figure, place), series_of(second[seed], figure, place))
+            for seed, run in first.items() if seed in second
+        }  # fmt: skip
 
     def at_start(self, pair: tuple[str, str], protocol: str, figure: str = "r2") -> Paired | None:
         """Compare two conditions at step 0."""
@@ -95,8 +112,8 @@ class Findings:
     def part(
         self, pair: tuple[str, str], protocol: str, figure: str = "r2", span: tuple[float, float] = END
     ) -> Paired | None:
-        """Compare two conditions over a part of training, step 0 left out."""
-        return paired(self.gap(pair, protocol, figure).by_seed(max(span[0], BEGUN), span[1]))
+        """Compare two conditions over a part of training, step 0 left out, by all seeds that went through it."""
+        return paired(part_of(self.gap_by_seed(pair, protocol, figure), max(span[0], BEGUN), span[1]))
 
     def level(self, condition: str, protocol: str, figure: str, layer: int | None = None) -> Estimate | None:
         """Return the mean over seeds of a figure at the end."""

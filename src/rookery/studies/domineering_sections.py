@@ -52,7 +52,7 @@ def learning_section(found: Findings, protocol: str, figures: set[str]) -> Itera
     if rows:
         yield (
             "Differences of the loss, seed by seed; below 0 the first has learned more. Parts are shares of the steps "
-            "that both have."
+            "that both have, each by the seeds that went through it."
         )
         yield ""
         yield from table(("difference", "steps", *PARTS, "loss at the end", "policy accuracy at the end"), rows)
@@ -102,7 +102,7 @@ def comparison_section(found: Findings, protocol: str, figures: set[str]) -> Ite
             if part is None:
                 continue
             drawn = f"{part.bootstrap[0]:.3f} .. {part.bootstrap[1]:.3f}" if part.bootstrap else "-"
-            seeds = ", ".join(f"{value:+.3f}" for value in part.by_seed.values())
+            seeds = ", ".join(f"s{seed} {value:+.3f}" for seed, value in part.by_seed.items())
             rows.append((" - ".join(pair), title, shown(part.estimate), drawn, seeds, f"{part.sign_chance:.3f}"))
     if not rows:
         yield "No two conditions were both probed."
@@ -112,7 +112,10 @@ def comparison_section(found: Findings, protocol: str, figures: set[str]) -> Ite
     left_out = {seed for pair in found.pairs(protocol) for seed in found.gap(pair, protocol).left_out}
     if left_out:
         named = ", ".join(str(seed) for seed in sorted(left_out))
-        yield f"Left out for want of steps or of a partner, in some of them: seeds {named}."
+        yield (
+            f"Left out for want of steps or of a partner, in some of them: seeds {named}. Runs that were stopped count "
+            "in the parts that they went through."
+        )
         yield ""
     notes = {" - ".join(pair): found.cut_short(pair, protocol) for pair in found.pairs(protocol)}
     short = "; ".join(f"{name} {note}" for name, note in notes.items() if note)
