@@ -101,6 +101,19 @@ def test_strength_takes_one_number_from_each_seed(found):
     assert result.verdict == 1
 
 
+def test_seeds_that_score_alike_by_chance_prove_nothing(tmp_path):
+    made_up_study(tmp_path, seeds=[1, 2], steps=1000)
+    made_up_comparison(tmp_path, seeds=[1, 2])
+    content = json.loads((tmp_path / "compare.json").read_text())
+    for match in content["strength"]:
+        match |= {"score": 0.625, "low": 0.4, "high": 0.85}
+    (tmp_path / "compare.json").write_text(json.dumps(content))
+    found = Findings(tmp_path).strength(("large-aux", "large"), "taught")
+    assert found.by_seed == {1: 0.125, 2: 0.125}
+    assert (found.estimate.low, found.estimate.high) == pytest.approx((0.125 - 0.225 / 2**0.5, 0.125 + 0.225 / 2**0.5))
+    assert answer(Findings(tmp_path), "Does an embedded network play").verdict == "open"
+
+
 def test_a_complete_study_lacks_nothing(found):
     assert found.missing == []
 

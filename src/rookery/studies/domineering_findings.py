@@ -156,12 +156,18 @@ class Findings:
         return {match["seed"]: match for match in played if match["first"] in names[0] and match["second"] in names[1]}
 
     def strength(self, pair: tuple[str, str], protocol: str) -> Paired | None:
-        """Return by how much the first scores above one half, seed by seed."""
-        found = paired({seed: match["score"] - 0.5 for seed, match in self.matches(pair, protocol).items()})
+        """Return by how much the first scores above one half, seed by seed.
+
+        Seeds may agree by chance, as scores are few different numbers: so the interval is never narrower than the
+        openings alone would make it.
+        """
+        matches = self.matches(pair, protocol)
+        found = paired({seed: match["score"] - 0.5 for seed, match in matches.items()})
         if found is None or not found.estimate.known:
             return found
-        low, high = max(-0.5, found.estimate.low), min(0.5, found.estimate.high)
-        return replace(found, estimate=replace(found.estimate, low=low, high=high))
+        openings = math.hypot(*((match["high"] - match["low"]) / 2 for match in matches.values())) / len(matches)
+        mean, half = found.estimate.mean, max(found.estimate.high - found.estimate.mean, openings)
+        return replace(found, estimate=replace(found.estimate, low=max(-0.5, mean - half), high=min(0.5, mean + half)))
 
     def similarity(self, kind: str, protocol: str) -> dict[str, np.ndarray]:
         """Return the mean CKA by layer of pairs of conditions, or of seeds of one condition, by name."""

@@ -275,7 +275,7 @@ def strength_section(found: Findings, protocol: str, figures: set[str]) -> Itera
     yield (
         f"Networks play {how}, from {match['openings']} random openings that all matches share, each with both seats. "
         "Intervals of a match are over openings; they say nothing of other seeds. The second table takes one number "
-        "from each seed: the score above one half, with Student's interval."
+        "from each seed: the score above one half, with Student's interval, or that of the openings if it is wider."
     )
     yield ""
     head = ("first", "second", "seed", "steps", "games", "score of the first", "openings won / split / lost")
