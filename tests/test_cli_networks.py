@@ -187,6 +187,19 @@ def test_a_network_is_grown_by_a_file_of_sizes_and_plays(rookery, little, tmp_pa
     assert played.exit_code == 0, played.output
 
 
+def test_the_last_network_of_a_run_of_a_study_is_grown_from_its_folder(rookery, little, tmp_path):
+    folder = tmp_path / "study" / "runs" / "small-aux-s42"
+    folder.mkdir(parents=True)
+    save_network(folder / "network.safetensors", little.network, little.about)
+    (tmp_path / "large.yaml").write_text("layers: 3\n")
+    done = rookery("grow", "study/runs/small-aux-s42", "large.yaml")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == "small-aux-s42-grown.pth"
+    verify_embedding(
+        little.network, load_network(tmp_path / "small-aux-s42-grown.pth").network, random_tokens(LITTLE, 8)
+    )
+
+
 def test_controls_of_growing_are_held_and_told(rookery, little, tmp_path):
     done = rookery("grow", "little.pth", "little.pth.yaml", "--out", "a.pth")
     assert "cannot be read" in str(done.exception)

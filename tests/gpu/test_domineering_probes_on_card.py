@@ -10,7 +10,14 @@ from rookery.nets.configs import TransformerConfig
 from rookery.nets.residual import build
 from rookery.probes.ridge import fit_ridge
 from rookery.studies.domineering_batches import GameTable, Positions
-from rookery.studies.domineering_probes import freeze, layer_inputs, probe_layers, probe_set, shuffled_control
+from rookery.studies.domineering_probes import (
+    freeze,
+    kept_lines,
+    layer_inputs,
+    probe_layers,
+    probe_set,
+    shuffled_control,
+)
 from rookery.studies.domineering_strength import Mover, openings, play
 from studies.domineering_samples import some_records
 
@@ -38,6 +45,8 @@ def test_networks_on_a_card_are_probed_as_on_a_processor():
         small = list(layer_inputs(network, probed))
         lines[device] = probe_layers(network, probed, freeze(network, probed), small, ("cls", "mean", "all"))
         assert shuffled_control(network, probed, 1, shuffles=3)["highest"] < 0.05
+        for line in kept_lines(network, small, probed):
+            assert line["old"] == pytest.approx(line["at_start"], abs=1e-3) == line["fresh"]
     for here, there in zip(lines["cpu"], lines["cuda"], strict=True):
         assert here["r2"] == pytest.approx(there["r2"], abs=0.05)  # bfloat16 on the card
         if there["read"] == "cls":

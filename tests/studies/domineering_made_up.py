@@ -90,6 +90,8 @@ def made_up_comparison(folder: Path, seeds=(42, 123, 456, 789), suffix: str = ""
     }  # fmt: skip
     controls["shuffled"][0]["run"] = f"large-aux{suffix}-s{seeds[0]}"
     reads = [{"run": f"large{suffix}-s{seeds[0]}", "step": 30_000, "layers": [line, line | {"read": "all", "r2": 0.7}]}]
+    kept = [{"layer": layer, "at_start": 0.5, "old": 0.4, "fresh": 0.6} for layer in (0, 1)]
+    reads += [{"run": f"large-plain{suffix}-s{seed}", "step": 30_000, "layers": [], "kept": kept} for seed in seeds]
     content = {
         "format": "rookery domineering comparison", "version": 1, "strength": matches, "similarity": similar,
         "controls": controls, "reads": reads, "missing": [],

@@ -115,6 +115,17 @@ def test_the_interval_of_an_asymptote_comes_from_whole_seeds():
     assert 0.02 < low < 0.045 < high < 0.07
 
 
+def test_seeds_that_disagree_leave_an_asymptote_open_though_all_are_above_0():
+    found = decay_of(STEPS, {seed: exponential() + gap for seed, gap in enumerate((0.01, 0.01, 0.02, 0.30))})
+    heights = [value - found.by_seed[0] for value in found.by_seed.values()]
+    assert heights == pytest.approx([0, 0, 0.01, 0.29], abs=1e-4)
+    shift = found.by_seed[0] - 0.01
+    alone = found.alone["exponential"]
+    assert alone.mean == pytest.approx(shift + 0.085, abs=1e-4)
+    assert found.intervals["exponential"][0] > shift + 0.01 - 1e-4  # by drawing seeds: none is below the lowest
+    assert alone.low < shift - 0.1
+
+
 def test_short_horizons_of_a_slow_decay_overstate_what_is_left():
     found = decay_of(STEPS, {1: double(), 2: double()})
     assert found is not None

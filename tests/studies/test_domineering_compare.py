@@ -15,9 +15,10 @@ from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.probes.similarity import cka, debiased_cka
 from rookery.studies.domineering_batches import GameTable, Positions
-from rookery.studies.domineering_compare import CompareSettings, Comparison, compare
-from rookery.studies.domineering_files import write_games
+from rookery.studies.domineering_compare import UNFINISHED, CompareSettings, Comparison, compare
+from rookery.studies.domineering_files import digest, write_games
 from rookery.studies.domineering_findings import Findings
+from rookery.studies.domineering_plan import RunSettings
 from rookery.studies.domineering_probes import layer_inputs, probe_layers, probe_set
 from studies.domineering_made_up import made_up_run
 from studies.domineering_samples import some_records
@@ -138,6 +139,75 @@ def test_a_comparison_that_is_killed_leaves_its_own_matches_last(study, found, t
     left = json.loads((tmp_path / "compare.json").read_text())["strength"]
     assert left[:-1] == old
     assert Findings(tmp_path).matches(("large-aux", "large"), "taught")[1]["networks"] != ["other", "weights"]
+
+
+def test_a_comparison_that_is_killed_among_its_probes_goes_on_there(study, found, tmp_path, monkeypatch):
+    tiny_study(tmp_path, ["large-s1", "large-aux-s1", "large-s2", "large-aux-s2"])
+
+    def kill(done, total, note):
+        if (done, note) == (2, "probes of large-aux-s1"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(tmp_path, SETTINGS, "cpu", kill)
+    left = json.loads((tmp_path / "compare.json").read_text())
+    assert left["reads"] == found["reads"][:2]
+    assert left["missing"][-1] == UNFINISHED
+    assert UNFINISHED in Findings(tmp_path).missing
+    probed, read = [], Comparison.read
+    monkeypatch.setattr(Comparison, "read", lambda self, name, *rest: (probed.append(name), read(self, name, *rest))[1])
+    again = json.loads(compare(tmp_path, SETTINGS, "cpu", quiet).read_text())
+    assert probed == ["large-aux-s1", "large-aux-s2"]
+    assert again["reads"] == found["reads"]
+    assert again["strength"] == found["strength"]
+    for row, whole in zip(again["similarity"], found["similarity"], strict=True):
+        assert row["cka"] == pytest.approx(whole["cka"], abs=1e-4)
+    assert UNFINISHED not in again["missing"]
+
+
+def test_other_weights_or_positions_are_probed_again(study):
+    names = {"large-s1", "large-aux-s1", "large-s2", "large-aux-s2"}
+    assert set(Comparison(study, SETTINGS, "cpu").known) == names
+    assert not Comparison(study, replace(SETTINGS, positions=101), "cpu").known
+    other = Comparison(study, SETTINGS, "cpu")
+    other.prints["large-s1"] = "others"
+    known = json.loads((study / "compare.json").read_text())["reads"]
+    assert [other.is_known(entry) for entry in known if entry["run"] == "large-s1"] == [False]
+
+
+def written_settings(folder, settings, **facts):
+    """Let a made-up run say what it was trained with."""
+    place = folder / "runs" / settings.name / "settings.json"
+    place.write_text(json.dumps(settings.as_dict() | facts))
+
+
+def test_the_probes_of_step_0_are_asked_again_where_a_run_says_what_it_began_with(tmp_path):
+    tiny_study(tmp_path, ["small-aux-s1", "large-s1", "large-aux-s1", "large-s2"])
+    small = TINY.model_copy(update={"layers": 1})
+    made = {name: save_small(tmp_path / "runs" / "small-aux-s1" / name, small) for name in ("network", "best")}
+    large = RunSettings("large", 1, TINY, steps=1000)
+    embedding = {"small": "small-aux-s1", "sha256": digest(made["best"].read_bytes())}
+    written_settings(tmp_path, large)
+    written_settings(tmp_path, replace(large, condition="large-aux", small=small), embedding=embedding)
+    comparison = Comparison(tmp_path, SETTINGS, "cpu")
+    entries = {entry["run"]: entry for entry in comparison.reads(quiet)}
+    assert [line["layer"] for line in entries["large-s1"]["kept"]] == [0, 1]
+    assert [line["layer"] for line in entries["large-aux-s1"]["kept"]] == [0, 1]
+    assert entries["small-aux-s1"]["kept"] == entries["large-s2"]["kept"] == []
+    assert [line for line in comparison.missing if "began with" in line] == [
+        "What large-s2 began with is not known, so nothing was read from it: its settings do not say network."
+    ]
+    save_small(made["best"], small, seed=8)
+    other = Comparison(tmp_path, SETTINGS, "cpu")
+    assert other.first_network(other.records.runs["large-aux-s1"]) is None
+    assert "small-aux-s1 is another network now" in other.missing[-1]
+
+
+def save_small(path, config, seed=7):
+    """Write a small network."""
+    place = path.with_suffix(".safetensors")
+    save_network(place, build(config, seed), ABOUT)
+    return place
 
 
 def test_what_cannot_be_compared_is_named(tmp_path):

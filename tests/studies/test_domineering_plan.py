@@ -16,6 +16,7 @@ from rookery.studies.domineering_plan import (
     chosen_runs,
     main_runs,
     runs_of,
+    settings_of,
 )  # fmt: skip
 from studies.domineering_tiny import LARGE, SMALL, tiny
 
@@ -152,3 +153,17 @@ def test_settings_can_be_written_as_json():
     assert found["small"] == SMALL.model_dump(mode="json")
     assert (found["condition"], found["seed"], found["probe_reads"]) == ("large-aux", 42, ["cls"])
     assert SEEDS == (42, 123, 456, 789)
+
+
+@pytest.mark.parametrize("preset", list(PRESETS))
+def test_settings_are_read_back_from_what_is_written_of_them(preset):
+    for run in runs_of(preset):
+        assert settings_of(json.loads(json.dumps(run.as_dict() | {"parameters": 3}))) == run
+
+
+def test_settings_that_lack_something_are_refused():
+    values = tiny("large").as_dict()
+    with pytest.raises(BadInput, match="do not say steps"):
+        settings_of({key: value for key, value in values.items() if key != "steps"})
+    with pytest.raises(BadInput, match="cannot be read"):
+        settings_of(values | {"network": {"kind": "transformer"}})

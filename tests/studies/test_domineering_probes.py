@@ -19,7 +19,9 @@ from rookery.probes.similarity import cka
 from rookery.studies.domineering_batches import GameTable, Positions, possible_moves, sector_weights
 from rookery.studies.domineering_probes import (
     collected,
+    correlation,
     freeze,
+    kept_lines,
     layer_inputs,
     load_frozen,
     probe_layers,
@@ -211,3 +213,29 @@ def test_shuffled_sectors_are_not_read(network, positions):
     assert found["mean"] < found["r2"]
     assert found["p"] == pytest.approx(1 / 11)
     assert found == shuffled_control(network, probed, 1, shuffles=10)
+
+
+# ---- what stays ----------------------------------------------------------------------------------
+
+
+def test_a_layer_that_has_grown_still_goes_with_the_sectors_though_its_old_probe_misses(network, probed):
+    before = list(layer_inputs(network, probed))
+    grown = [40 * inputs + 7 for inputs in before]
+    same, moved = kept_lines(network, before, probed), kept_lines(network, grown, probed)
+    assert [line["layer"] for line in same] == [0, 1]
+    for now, line in zip(same, moved, strict=True):
+        assert now["old"] == now["fresh"] == now["at_start"] == line["at_start"]
+        assert line["fresh"] == pytest.approx(now["fresh"], abs=1e-3)
+    frozen, fresh = freeze(network, probed), fit_ridge(grown[1], probed.targets, probed.groups, shared=True)
+    assert frozen.r2(1, grown[1], fresh, probed.targets) < -1
+
+
+def test_correlations_are_those_of_numpy_and_lost_with_another_network(network, probed):
+    random = torch.Generator().manual_seed(5)
+    noise = torch.randn(len(probed), 16, generator=random)
+    line = kept_lines(network, [noise], probed)[0]
+    assert abs(line["old"]) < 0.3
+    answers = torch.randn(len(probed), 16, generator=random)
+    pairs = zip(answers.T.numpy(), probed.targets.T.numpy(), strict=True)
+    expected = [np.corrcoef(*pair)[0, 1] for pair in pairs if pair[1].std() > 0]
+    assert correlation(answers, probed.targets) == pytest.approx(np.mean(expected), abs=1e-5)

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from rookery.studies.domineering_records import Records, curves_of, pairs_of, read_run
+from rookery.studies.domineering_records import Records, curves_of, difference_of, pairs_of, part_of, read_run
 from studies.domineering_made_up import made_up_run, made_up_study
 
 
@@ -96,14 +96,20 @@ def test_curves_have_the_steps_of_all_seeds_that_went_as_far():
     assert curves.at(10) == {}
 
 
-def test_differences_are_of_shared_seeds_and_steps():
-    first = curves_of({1: {0: 1.0, 10: 2.0}, 2: {0: 3.0, 10: 5.0}})
-    second = curves_of({2: {0: 1.0, 10: 1.0, 20: 9.0}, 9: {0: 0.0, 10: 0.0, 20: 0.0}})
-    found = first.minus(second)
-    assert (found.steps.tolist(), found.seeds, found.values.tolist()) == ([0, 10], [2], [[2.0, 4.0]])
-    assert found.left_out == [1, 9]
-    empty = first.minus(curves_of({}))
-    assert (empty.seeds, empty.by_seed(0, 1)) == ([], {})
+def test_differences_are_of_shared_steps():
+    assert difference_of({10: 5.0, 0: 3.0, 30: 1.0}, {0: 1.0, 10: 1.0, 20: 9.0}) == {0: 2.0, 10: 4.0}
+    assert difference_of({0: 1.0}, {}) == {}
+
+
+def test_a_seed_that_stopped_has_the_parts_it_went_through():
+    whole = {step: float(step) for step in range(0, 101, 10)}
+    series = {1: whole, 2: dict.fromkeys(range(0, 51, 10), 0.0), 3: {}}
+    assert part_of(series, 1e-9, 0.2) == {1: 15.0, 2: 0.0}
+    assert part_of(series, 0.2, 0.4) == {1: 30.0, 2: 0.0}
+    assert part_of(series, 0.4, 0.6) == {1: 50.0}
+    assert part_of(series, 0.9, 1.0) == {1: 95.0}
+    assert part_of({1: whole, 2: {0: 0.0, 80: 1.0, 100: 3.0}}, 0.8, 1.0) == {1: 90.0, 2: 2.0}  # steps that both have
+    assert part_of({1: {0: 1.0}}, 1e-9, 1.0) == part_of({}, 0.0, 1.0) == {}
 
 
 def test_parts_of_training_are_shares_of_the_steps():

@@ -15,8 +15,8 @@ import pytest
 
 from rookery import BadInput
 from rookery.studies.domineering_answers import all_answers, throughout
-from rookery.studies.domineering_figures import show_far_below
-from rookery.studies.domineering_findings import Findings
+from rookery.studies.domineering_figures import leave_empty, sector_board, show_far_below
+from rookery.studies.domineering_findings import Findings, frozen_text
 from rookery.studies.domineering_report import report_facts, write_report
 from rookery.studies.pylos_figures import new_figure
 from rookery.studies.seeds import paired
@@ -99,6 +99,19 @@ def test_strength_takes_one_number_from_each_seed(found):
     result = found.strength(("large-aux", "large"), "taught")
     assert list(result.by_seed.values()) == pytest.approx([0.10, 0.11, 0.12, 0.13])
     assert result.verdict == 1
+
+
+def test_seeds_that_score_alike_by_chance_prove_nothing(tmp_path):
+    made_up_study(tmp_path, seeds=[1, 2], steps=1000)
+    made_up_comparison(tmp_path, seeds=[1, 2])
+    content = json.loads((tmp_path / "compare.json").read_text())
+    for match in content["strength"]:
+        match |= {"score": 0.625, "low": 0.4, "high": 0.85}
+    (tmp_path / "compare.json").write_text(json.dumps(content))
+    found = Findings(tmp_path).strength(("large-aux", "large"), "taught")
+    assert found.by_seed == {1: 0.125, 2: 0.125}
+    assert (found.estimate.low, found.estimate.high) == pytest.approx((0.125 - 0.225 / 2**0.5, 0.125 + 0.225 / 2**0.5))
+    assert answer(Findings(tmp_path), "Does an embedded network play").verdict == "open"
 
 
 def test_a_complete_study_lacks_nothing(found):
@@ -276,8 +289,24 @@ def test_an_unfinished_run_is_named_and_left_out_of_comparisons(tmp_path):
     made_up_run(tmp_path, "large-s4", steps=10_000)
     text = reported(tmp_path)
     assert "large-aux-s4 was stopped after 2,000 of 10,000 steps." in text
-    assert "Left out for want of steps or of a partner, in some of them: seeds 4." in text
-    assert Findings(tmp_path).part(("large-aux", "large"), "taught").estimate.count == 3
+    assert "Left out for want of steps or of a partner, in some of them: seeds 4. Runs" in text
+    found = Findings(tmp_path)
+    assert found.part(("large-aux", "large"), "taught").estimate.count == 3
+    assert found.part(("large-aux", "large"), "taught", "r2", (0.0, 0.2)).estimate.count == 4
+
+
+def test_seeds_that_stopped_in_turns_are_compared_as_far_as_both_went(tmp_path):
+    for name, steps in (
+        ("large-aux-s1", 4000),
+        ("large-plain-s1", 10_000),
+        ("large-aux-s2", 10_000),
+        ("large-plain-s2", 6000),
+    ):
+        made_up_run(tmp_path, name, steps=steps, planned=10_000)
+    told = answer(Findings(tmp_path), "Does the side task")
+    assert "(no interval), above 0 in 1 of 1 (up to step 6,000 of 10,000)" in told.measured
+    assert told.verdict == "open"
+    assert Findings(tmp_path).gap(("large-aux", "large-plain"), "taught").left_out == [1]
 
 
 def test_missing_conditions_and_seeds_are_named(tmp_path):
@@ -336,6 +365,65 @@ def test_a_probe_that_is_far_below_0_can_be_seen():
         assert low < min(heights)
         assert max(heights) < high <= 1
     assert [axis.get_yscale() for axis in axes.flat] == ["symlog", "linear"]
+
+
+def test_an_outdated_probe_far_below_0_is_shown_by_its_seeds():
+    assert frozen_text([]) == "-"
+    assert frozen_text([0.4, 0.5]).startswith("0.450 (")
+    assert frozen_text([-75.05]) == "far below 0 (-75)"
+    assert frozen_text([-2.184]) == "far below 0 (-2.2)"
+    assert frozen_text([-8100.9, -1265.3]) == "far below 0 (-8,101 .. -1,265)"
+    assert frozen_text([-30.2, 0.25]) == "partly far below 0 (-30 .. 0.2)"
+
+
+def test_correlations_of_outdated_probes_are_in_the_report_and_in_the_second_answer(whole, found):
+    assert "| large-plain | 1 | 0.500 (0.500 .. 0.500) | 0.400 (0.400 .. 0.400) | 0.600 (0.600 .. 0.600) |" in reported(
+        whole
+    )
+    assert "its correlation with the sectors: from 0.500" in answer(found, "H2").measured
+    assert found.kept("large-aux", "taught", 1) == {}
+
+
+def test_the_games_and_their_players_are_in_the_report(tmp_path):
+    made_up_study(tmp_path, seeds=[1], steps=1000)
+    assert "## The games" not in reported(tmp_path)
+    (tmp_path / "data").mkdir()
+    about = {"games": 25_000, "seed": 0, "settings": {"player": "alphabeta"}}
+    (tmp_path / "data" / "phase1_games.json").write_text(json.dumps(about))
+    text = reported(tmp_path)
+    assert "| phase1_games | 25,000 | alphabeta | 0 |" in text
+    assert "Their players have not met" in text
+    score = {"mean": 0.85, "low": 0.82, "high": 0.88, "count": 200}
+    match = {"first": "rave", "second": "lookahead", "openings": 200, "both": 140, "split": 60, "neither": 0}
+    alone = match | {"second": "alphabeta", "score": score | {"low": None, "high": None}}
+    results = {"results": [match | {"score": score}, alone]}
+    (tmp_path / "data" / "players.json").write_text(json.dumps(results))
+    text = reported(tmp_path)
+    assert "| rave | lookahead | 400 | 85.0 % (82.0 .. 88.0) | 140 / 60 / 0 |" in text
+    assert "| rave | alphabeta | 400 | 85.0 % (no interval) | 140 / 60 / 0 |" in text
+
+
+def test_conditions_without_a_common_seed_are_not_called_unprobed(tmp_path):
+    made_up_run(tmp_path, "large-aux-s1", steps=10_000)
+    made_up_run(tmp_path, "large-plain-s2", steps=10_000)
+    measured = answer(Findings(tmp_path), "Does the side task").measured
+    assert measured == "no seed has both to the same step"
+    assert answer(Findings(tmp_path), "Does embedding a network that was not").measured == "not both were probed"
+
+
+def test_a_panel_without_anything_says_so():
+    _, axes = new_figure(1)
+    leave_empty(axes[0, 0], "large-aux - large", "no seed has both")
+    assert [text.get_text() for text in axes[0, 0].texts] == ["no seed has both"]
+    assert not len(axes[0, 0].get_yticks())
+
+
+def test_sectors_are_those_of_the_seeds_that_went_furthest(tmp_path):
+    made_up_run(tmp_path, "large-s1", steps=2000, planned=10_000, seed_effect=0.2)
+    made_up_run(tmp_path, "large-s2", steps=10_000, seed_effect=0.2)
+    found = Findings(tmp_path)
+    last = found.records.runs["large-s2"].sectors(found.layer, 10_000)
+    assert sector_board(found, "large", "taught").flatten().tolist() == last
 
 
 def test_no_module_needs_matplotlib_before_it_draws():

@@ -453,9 +453,29 @@ def test_the_command_trains_all_runs_and_goes_on_where_it_stopped(tmp_path, game
     assert (tmp_path / "runs" / "large-random-s42" / "network.safetensors").exists()
 
 
+def test_the_command_takes_seeds_reads_the_side_token_and_leaves_out_random_moves(tmp_path, games, tiny_preset):
+    (tmp_path / "data").symlink_to(games / "data")
+    command = ["study", "domineering", "train", "--preset", "quick", "--device", "cpu", "--folder", str(tmp_path)]
+    command += ["--runs", "small-aux,large-aux", "--seeds", "7,8,7", "--drop-explored", "--side-token"]
+    answer = CliRunner().invoke(app, [*command, "--reads", "cls,mean"])
+    assert answer.exit_code == 0, answer.output
+    names = ["large-aux-s7", "large-aux-s8", "small-aux-s7", "small-aux-s8"]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == names
+    for name in names:
+        said = json.loads((tmp_path / "runs" / name / "settings.json").read_text())
+        assert said["drop_explored"]
+        assert said["network"]["side_token"]
+        assert said["probe_reads"] == ["cls", "mean"]
+    assert said["seed"] == 8
+    loaded = load_network(tmp_path / "runs" / "large-aux-s7" / "network.safetensors")
+    assert loaded.about.observation == "tokens_mover"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--seeds", "42,one"], "--seeds 'one': a seed is a whole number from 0 on"),
+        (["--reads", "nose"], "probe_reads must be one of cls, mean, all, not 'nose'"),
         (["--preset", "huge"], "preset must be one of"),
         (["--runs", "huge"], "the study has no run 'huge'"),
         (["--phases", "one"], "--phases 'one': a phase is a number"),

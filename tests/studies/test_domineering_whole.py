@@ -61,7 +61,7 @@ def numbers(folder):
             found[name] = path.read_bytes()
         elif path.name in ("progress.jsonl", "probes.jsonl"):
             found[name] = [json.loads(line) | {"seconds": 0} for line in path.read_text().splitlines()]
-        elif path.name in ("players.json", "phase2_rounds.json"):
+        elif path.name in ("players.json", "phase2_rounds.json", "compare.json"):
             found[name] = json.loads(path.read_text())
     return found
 
@@ -76,6 +76,7 @@ def test_all_of_it_is_done_twice_with_the_same_numbers_and_not_done_again(tmp_pa
     assert len([name for name in found if name.endswith("network.safetensors")]) == 10
     assert "data/phase3_games.npz" in found
     assert "data/players.json" in found
+    assert "compare.json" in found
     assert found == numbers(second)
     report = (first / "report.md").read_text()
     assert "large-aux-s42" in report

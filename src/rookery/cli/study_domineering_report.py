@@ -30,7 +30,7 @@ def compare(
     """Compare the networks of a study: layers by CKA, controls of the probes, matches at equal steps.
 
     It reads FOLDER/runs/*/network.safetensors and the games in FOLDER/data, and writes FOLDER/compare.json, which the
-    report shows. Matches that were played before are not played again.
+    report shows. Stopped anywhere, the same command goes on: what was probed or played before is not done again.
 
     rookery study domineering compare
 
@@ -50,7 +50,7 @@ def compare(
 
             found = compare_networks(folder, settings, device, say)
     except KeyboardInterrupt:
-        err.print("interrupted; the same command goes on with the next match", markup=False)
+        err.print("interrupted; the same command goes on", markup=False)
         raise typer.Exit(INTERRUPTED) from None
     out.print(f"{found}", markup=False, soft_wrap=True)
 

@@ -33,6 +33,14 @@ def train_runs(
     ] = None,
     steps_small: Annotated[int | None, Option(help="steps of small networks; the preset's unless given")] = None,
     steps_large: Annotated[int | None, Option(help="steps of large networks")] = None,
+    seeds: Annotated[str | None, Option(metavar="SEED,...", help="other seeds than the preset's, or more")] = None,
+    drop_explored: Annotated[
+        bool, Option("--drop-explored", help="do not teach moves that were drawn at random")
+    ] = False,
+    side_token: Annotated[bool, Option("--side-token", help="let the board's token tell who is to move")] = False,
+    reads: Annotated[
+        str, Option(metavar="READ,...", help="what probes read of a layer: cls (the board's token), mean, all")
+    ] = "cls",
     seconds: SecondsOption = None,
     device: Annotated[str, Option(help="auto, cpu or cuda: where networks are trained")] = "auto",
     precision: Annotated[
@@ -57,13 +65,18 @@ def train_runs(
     rookery study domineering train --preset quick --folder studies/quick
 
     rookery study domineering train --runs 'large-identity-*,large-aux-probe-s42' --seconds 600 --device cuda
+
+    rookery study domineering train --seeds 42,123,456,789,1000 --device cuda
     """
     from rookery.studies.domineering_plan import chosen_runs, runs_of
     from rookery.studies.domineering_runs import Run, load_data
 
     place = chosen_device(device)
     chosen = precision or ("bf16" if place == "cuda" else "fp32")
-    planned = runs_of(preset, steps_small, steps_large, chosen)
+    planned = runs_of(
+        preset, steps_small, steps_large, chosen, seed_numbers(seeds), side_token,
+        drop_explored=drop_explored, probe_reads=tuple(listed(reads)),
+    )  # fmt: skip
     wanted = [Run(folder, settings) for settings in chosen_runs(preset, planned, listed(runs))]
     until = deadline(seconds)
     data = load_data(folder, phase_numbers(phases), place)
@@ -78,6 +91,14 @@ def train_runs(
             told(f"stopped after {seconds:g} s in {run.settings.name}; the same command goes on")
             return
         worked = worked or due
+
+
+def seed_numbers(text: str | None) -> list[int] | None:
+    """Read seeds; None if none are given."""
+    for word in listed(text):
+        if not word.isdecimal():
+            raise BadInput(f"--seeds {word!r}: a seed is a whole number from 0 on, like 42")
+    return [int(word) for word in dict.fromkeys(listed(text))] or None
 
 
 def phase_numbers(text: str | None) -> list[int]:

@@ -14,6 +14,8 @@ from rookery.errors import BadInput
 
 NameArgument = Annotated[str, Argument(metavar="NAME", help="a network of the zoo, as `rookery zoo` lists it")]
 WEIGHT_ENDINGS = (".pth", ".pt", ".safetensors")
+LAST_OF_STUDY = "network.safetensors"
+"""the network in the folder of a study's run, at its end"""
 
 zoo = typer.Typer(
     cls=ListedByDefault,
@@ -111,6 +113,8 @@ def weights_file(text: str) -> tuple[Path, str]:
     path = given_path(text)
     if path.suffix in WEIGHT_ENDINGS:
         return path, path.stem
+    if (path / LAST_OF_STUDY).is_file():
+        return path / LAST_OF_STUDY, path.resolve().name
     run = Run.open(run_folder(text))
     if run.best is None:
         raise BadInput(f"{run.folder} has no checkpoints yet")

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from rookery.studies.intervals import Estimate, mean_estimate
 from rookery.studies.seeds import draws, quantiles
 
 COLUMNS = {"constant": 1, "exponential": 2, "double": 3, "power": 2}
@@ -179,6 +180,8 @@ class Decay:
     """of neighbouring residuals"""
     intervals: dict[str, tuple[float, float] | None]
     """of the asymptotes, by drawing seeds; None if there is one seed alone"""
+    alone: dict[str, Estimate]
+    """by family, the mean of the asymptotes of each seed's own fit, with Student's interval"""
     by_seed: dict[int, float]
     """asymptotes of an exponential for each seed alone"""
     horizons: list[dict[str, Any]]
@@ -210,6 +213,7 @@ class Decay:
         each, interval = self.fits[name], self.intervals[name]
         return {
             "asymptote": each.asymptote, "interval": list(interval) if interval else None, "at_edge": each.at_edge,
+            "alone": self.alone[name].facts(),
             "heights": list(each.heights), "shape": list(each.shape), "errors": each.errors, "points": each.points,
             "bic": each.bic(self.samples), "bic_of_all_points": each.bic(), "aic": each.aic(),
         }  # fmt: skip
@@ -222,11 +226,12 @@ def decay_of(steps: np.ndarray, gaps: dict[int, np.ndarray]) -> Decay | None:
     values = np.array(list(gaps.values()))
     mean = values.mean(0)
     fits = {name: fit(name, steps, mean[:, None])[0] for name in families_for(len(steps))}
-    alone = fit("exponential", steps, values.T)
+    own = {name: [each.asymptote for each in fit(name, steps, values.T)] for name in fits}
     return Decay(
         fits, correlation(steps, mean, list(fits.values())),
         {name: interval_of(name, steps, values) for name in fits},
-        {seed: each.asymptote for seed, each in zip(gaps, alone, strict=True)},
+        {name: mean_estimate(asymptotes) for name, asymptotes in own.items()},
+        dict(zip(gaps, own["exponential"], strict=True)),
         [horizon(steps, values, share) for share in HORIZONS],
     )  # fmt: skip
 

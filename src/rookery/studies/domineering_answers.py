@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rookery.studies.domineering_findings import END, FIFTHS, LEARNED, Findings
+from rookery.studies.domineering_findings import END, FIFTHS, LEARNED, Findings, frozen_text
 from rookery.studies.domineering_records import COMPARED, LARGE
 from rookery.studies.intervals import shown
 from rookery.studies.pylos_answers import NO, OPEN, YES, Answer
@@ -166,10 +166,13 @@ def fading_answer(found: Findings, protocol: str) -> Answer:
     change, note = paired(ends, starts), found.cut_short(("large-plain", "large-plain"), protocol)
     if change is None or all(run.last_step == 0 for run in runs.values()):
         return Answer(question, said, "large-plain was not probed over training", OPEN)
-    frozen = found.level("large-plain", protocol, "frozen_r2")
+    frozen = found.curves("large-plain", protocol, "frozen_r2").by_seed(*END)
+    kept = found.kept("large-plain", protocol, found.layer)
     told = f"R2 behind layer {found.layer} from step 0 to the end: {so_far(difference_text(change), note)}"
-    if frozen is not None:
-        told += f"; R2 of the probe of step 0 itself in the end: {shown(frozen)}"
+    if frozen:
+        told += f"; R2 of the probe of step 0 itself in the end: {frozen_text(list(frozen.values()))}"
+    if {"at_start", "old"} <= set(kept):
+        told += f", its correlation with the sectors: from {shown(kept['at_start'])} to {shown(kept['old'])}"
     if protocol == "taught":
         told += "; the sectors are taught here, so they are asked for"
     return Answer(question, said, told, judged(one_sided(change, -1), note))
@@ -197,19 +200,16 @@ def survival_answer(found: Findings, protocol: str) -> Answer:
     best, told, verdicts = decay.best(), [], []
     least = decay.fits[best].bic(decay.samples)
     for name, fit in decay.fits.items():
-        interval = decay.intervals[name]
         if fit.bic(decay.samples) > least + RULED_OUT:
             continue
-        ends = f" ({interval[0]:.3f} .. {interval[1]:.3f})" if interval else " (no interval)"
-        told.append(f"{name} {fit.asymptote:.3f}{ends}{' not determined' if fit.at_edge else ''}")
-        low, high = interval if interval and not fit.at_edge else (0.0, 0.0)
-        verdicts.append(YES if low > 0 else NO if high < 0 else OPEN)
+        alone = decay.alone[name]
+        known = "not determined" if fit.at_edge else f"{fit.asymptote:.3f}"
+        told.append(f"{name} {known}, of each seed alone {shown(alone)}")
+        certain = alone.known and not fit.at_edge
+        verdicts.append(YES if certain and alone.low > 0 else NO if certain and alone.high < 0 else OPEN)
     agreed = verdicts[0] if len(set(verdicts)) == 1 else OPEN
     note = found.cut_short(AUX, protocol)
-    text = (
-        f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}; intervals by drawing "
-        "seeds, too narrow with few of them"
-    )
+    text = f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}"
     return Answer(question, said, so_far(text, note), judged(agreed, note))
 
 
@@ -221,9 +221,15 @@ def comparison_answers(found: Findings, protocol: str) -> list[Answer]:
         question = f"Does {MEANS[pair]} raise R2 at layer {found.layer} in the end? ({pair[0]} - {pair[1]})"
         said = f"{ORIGINAL[pair]:.3f} (the original, 3 seeds; its large networks were not taught the sectors)"
         note = found.cut_short(pair, protocol)
-        told = "not both were probed" if part is None else so_far(difference_text(part), note)
+        told = lacking_text(found, pair, protocol) if part is None else so_far(difference_text(part), note)
         answers.append(Answer(question, said, told, judged(one_sided(part, 1), note)))
     return answers
+
+
+def lacking_text(found: Findings, pair: tuple[str, str], protocol: str) -> str:
+    """Say why two conditions cannot be compared."""
+    probed = [any(run.probes for run in found.records.of(name, protocol).values()) for name in pair]
+    return "no seed has both to the same step" if all(probed) else "not both were probed"
 
 
 def all_answers(found: Findings, protocol: str) -> list[Answer]:

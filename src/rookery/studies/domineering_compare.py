@@ -2,12 +2,13 @@
 
     similarity   linear CKA of the board's token, layer by layer: conditions of one seed, seeds of one condition
     reads        the sectors read from the board's token and from the mean of all tokens behind every layer, and from
-                 all squares behind the embedded ones
+                 all squares behind the embedded ones; and whether the probes of step 0 still find them there
     controls     the sectors read from a network that has learned nothing, from the board itself, and shuffled
     strength     matches between conditions of one seed, after as many steps of training
 
-What cannot be done for want of networks or games is named under `missing`. Matches that were played before, by the same
-networks under the same rules, are not played again.
+What cannot be done for want of networks or games is named under `missing`. The file is written after every network and
+every match. Networks that were probed before on the same positions are not probed again, and matches that were played
+before, by the same networks under the same rules, are not played again.
 """
 
 from __future__ import annotations
@@ -30,11 +31,13 @@ from rookery.nets.files import load_network
 from rookery.nets.transformer import Transformer
 from rookery.probes.similarity import cka, debiased_cka
 from rookery.studies.domineering_batches import GameTable, Positions, load_records
+from rookery.studies.domineering_plan import settings_of
 from rookery.studies.domineering_probes import (
     POSITIONS,
     SHUFFLES,
     ProbeSet,
     collected,
+    kept_lines,
     layer_facts,
     number,
     probe_set,
@@ -44,9 +47,11 @@ from rookery.studies.domineering_probes import (
     shuffled_control,
 )
 from rookery.studies.domineering_records import COMPARISON, LARGE, SMALL, Records, RunRecord, pairs_of, read_values
+from rookery.studies.domineering_runs import beginning
 from rookery.studies.domineering_strength import Mover, match_facts, openings, play
 
 FILE = "compare.json"
+UNFINISHED = "The comparison was stopped; `rookery study domineering compare` goes on with it."
 
 Say = Callable[[int, int, str], None]
 
@@ -83,6 +88,11 @@ def fingerprint(network: Transformer) -> str:
     return found.hexdigest()[:16]
 
 
+def checksum(tensor: Tensor) -> str:
+    """Return a checksum of numbers."""
+    return hashlib.sha256(tensor.numpy().tobytes()).hexdigest()[:16]
+
+
 class Comparison:
     """What compares the networks of a folder, step by step."""
 
@@ -97,8 +107,13 @@ class Comparison:
         for run in self.records.runs.values():
             self.open(run)
         before = read_values(folder / FILE)
-        self.before = before.get("strength", []) if before.get("format") == COMPARISON else []
+        known = before if before.get("format") == COMPARISON else {}
+        self.before = known.get("strength", [])
         self.probed = self.sample()
+        """positions that all networks are asked about"""
+        self.asked = "" if self.probed is None else checksum(self.probed.tokens.cpu())
+        self.known = {entry["run"]: entry for entry in known.get("reads", []) if self.is_known(entry)}
+        """what was read before from the networks that are there"""
 
     def open(self, run: RunRecord) -> None:
         """Load the network of a run."""
@@ -163,25 +178,58 @@ class Comparison:
             })  # fmt: skip
         return found
 
-    def reads(self, say: Say) -> list[dict[str, Any]]:
+    def is_known(self, entry: dict[str, Any]) -> bool:
+        """Tell whether what was read from a network before would be read from it again."""
+        run, now = self.records.runs.get(entry["run"]), (self.asked, self.records.embedded_layer)
+        if run is None or entry.get("network") != self.prints.get(run.name, "none"):
+            return False
+        if (entry.get("asked"), entry.get("embedded_layer")) != now:
+            return False
+        return bool(entry.get("kept")) or not run.protocol or self.first_network(run) is None
+
+    def reads(self, say: Say) -> Iterator[dict[str, Any]]:
         """Probe every network by other reads than the usual one."""
         if self.probed is None:
-            return []
-        found, embedded = [], self.records.embedded_layer
+            return
+        stride = -(-len(self.probed) // self.settings.similar)  # some positions of every game
         for done, (name, network) in enumerate(self.networks.items()):
             say(done, len(self.networks), f"probes of {name}")
-            layers = range(network.config.layers)
-            places = [(layer, read) for read in ("cls", "mean") for layer in layers]
-            places += [(embedded, "all")] if embedded in layers else []
-            inputs = collected(network, self.probed, places)
-            lines = [
-                layer_facts(*place, scores_of(each, self.probed)) for place, each in zip(places, inputs, strict=True)
-            ]
-            stride = -(-len(self.probed) // self.settings.similar)  # some positions of every game
-            self.shown[name] = [each[::stride].clone() for each in inputs[: len(layers)]]
-            run = self.records.runs[name]
-            found.append({"run": name, "step": run.last_step, "positions": len(self.probed), "layers": lines})
-        return found
+            usual = [(layer, "cls") for layer in range(network.config.layers)]
+            if name in self.known:
+                self.shown[name] = collected(network, self.probed[::stride], usual)
+                yield self.known[name]
+                continue
+            entry, inputs = self.read(name, network, self.probed)
+            self.shown[name] = [each[::stride].clone() for each in inputs[: len(usual)]]
+            yield entry
+
+    def read(self, name: str, network: Transformer, probed: ProbeSet) -> tuple[dict[str, Any], list[Tensor]]:
+        """Probe a network; return what is written of it, and the inputs of the probes, the board's tokens first."""
+        embedded, run = self.records.embedded_layer, self.records.runs[name]
+        layers = range(network.config.layers)
+        places = [(layer, read) for read in ("cls", "mean") for layer in layers]
+        places += [(embedded, "all")] if embedded in layers else []
+        inputs = collected(network, probed, places)
+        lines = [layer_facts(*place, scores_of(each, probed)) for place, each in zip(places, inputs, strict=True)]
+        first = self.first_network(run) if run.protocol else None
+        kept = [] if first is None else kept_lines(first, inputs[: min(embedded + 1, len(layers))], probed)
+        entry = {
+            "run": name, "step": run.last_step, "positions": len(probed), "layers": lines, "kept": kept,
+            "network": self.prints[name], "asked": self.asked, "embedded_layer": embedded,
+        }  # fmt: skip
+        return entry, inputs
+
+    def first_network(self, run: RunRecord) -> Transformer | None:
+        """Make the network again that a run began with; None, and a line of what is missing, if that cannot be done."""
+        try:
+            first = beginning(self.records.folder, settings_of(run.settings))
+            embedded = (run.settings.get("embedding") or {}).get("sha256")
+            if first.embedding is not None and first.embedding.get("sha256") != embedded:
+                raise BadInput(f"{first.embedding['small']} is another network now")
+        except BadInput as error:
+            self.missing.append(f"What {run.name} began with is not known, so nothing was read from it: {error}.")
+            return None
+        return first.network.to(self.device).eval()
 
     def controls(self, say: Say) -> dict[str, Any]:
         """Probe what can show nothing of what was learned."""
@@ -260,16 +308,27 @@ def compare(folder: Path, settings: CompareSettings, device: str, say: Say) -> P
 
 def compared(found: Comparison, path: Path, say: Say) -> Path:
     """Compare, and write what is found."""
-    content: dict[str, Any] = {"format": COMPARISON, "version": 1, "settings": asdict(found.settings)}
-    content["embedded_layer"] = found.records.embedded_layer
-    content["reads"] = found.reads(say)
+    content: dict[str, Any] = {
+        "format": COMPARISON, "version": 1, "settings": asdict(found.settings),
+        "embedded_layer": found.records.embedded_layer, "reads": [], "similarity": [], "controls": {}, "strength": [],
+    }  # fmt: skip
+
+    def keep() -> None:
+        done = {entry["run"] for entry in content["reads"]}
+        reads = content["reads"] + [entry for name, entry in found.known.items() if name not in done]
+        # older matches first: of two of the same networks' names a reader takes the last
+        matches = [match for match in found.before if match not in content["strength"]] + content["strength"]
+        told = {"reads": reads, "strength": matches, "missing": [*found.missing, UNFINISHED]}
+        write_json(path, content | told)
+
+    for entry in found.reads(say):
+        content["reads"].append(entry)
+        keep()
     content["similarity"] = found.similarity(say)
     content["controls"] = found.controls(say)
-    content["strength"] = []
+    keep()
     for match in found.strength(say):
         content["strength"].append(match)
-        kept = [match for match in found.before if match not in content["strength"]]
-        # older matches first: of two of the same networks' names a reader takes the last
-        write_json(path, content | {"strength": kept + content["strength"], "missing": found.missing})
+        keep()
     write_json(path, content | {"missing": found.missing})
     return path

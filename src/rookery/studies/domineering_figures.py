@@ -103,13 +103,22 @@ def share_heights(axes: Sequence[Any]) -> None:
         axis.set(ylim=(low, high))
 
 
+def leave_empty(axis: Any, title: str, reason: str = "nothing of this is there") -> None:
+    """Say that there is nothing to draw in a panel, which would look like a figure of its own axes."""
+    axis.set(title=title, xticks=[], yticks=[])
+    axis.text(0.5, 0.5, reason, ha="center", va="center", color="grey", transform=axis.transAxes)
+
+
 def draw_gaps(found: Findings, protocol: str, path: Path) -> bool:
     """Draw the three key comparisons at the embedded layer, with fitted curves."""
     figure, axes = new_figure(len(COMPARED), width=5.0)
     drawn = False
     for axis, pair in zip(axes.flat, COMPARED, strict=True):
         curves = found.gap(pair, protocol)
-        drawn |= draw_curves(axis, curves, "difference", {"color": COLOURS[0], "linestyle": "-"})
+        if not draw_curves(axis, curves, "difference", {"color": COLOURS[0], "linestyle": "-"}):
+            leave_empty(axis, " - ".join(pair), "no seed has both to the same step")
+            continue
+        drawn = True
         decay = found.decay(pair, protocol)
         for number, name in enumerate(dict.fromkeys(("exponential", "power", decay.best())) if decay else ()):
             assert decay is not None
@@ -119,8 +128,7 @@ def draw_gaps(found: Findings, protocol: str, path: Path) -> bool:
             axis.plot(steps, fit.at(steps), label=label, **style)
         axis.axhline(0, color="grey", linewidth=0.8)
         finish(axis, f"{pair[0]} - {pair[1]}", "steps", f"difference of R2, layer {found.layer}")
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend(fontsize="small")
+        axis.legend(fontsize="small")
     if drawn:
         figure.suptitle(f"The gap at the embedded depth, seed by seed, large networks {protocol}")
         save(figure, path)
@@ -166,9 +174,11 @@ def draw_panel(axis: Any, found: Findings, protocol: str, key: str, title: str, 
     drawn = False
     for name in (*MAIN, *CONTROLS):
         drawn |= draw_curves(axis, found.curves(name, protocol, key, layer), name, look(name))
-    finish(axis, title, "steps", title)
     if drawn:
+        finish(axis, title, "steps", title)
         axis.legend(fontsize="x-small")
+    else:
+        leave_empty(axis, title)
     return drawn
 
 
@@ -217,10 +227,14 @@ def draw_sectors(found: Findings, protocol: str, path: Path) -> bool:
 
 
 def sector_board(found: Findings, condition: str, protocol: str) -> np.ndarray | None:
-    """Return the R2 of the sectors at the last probe as a square board; None if there are none."""
-    runs = found.records.of(condition, protocol).values()
-    rows = [run.sectors(found.layer, int(run.probes[-1]["step"])) for run in runs if run.probes]
-    rows = [row for row in rows if row and len(row) == len(rows[0]) and not all(map(math.isnan, row))]
+    """Return the R2 of the sectors at the last probe as a square board, of the seeds that went furthest.
+
+    None if there are none.
+    """
+    curves, runs = found.curves(condition, protocol, "r2"), found.records.of(condition, protocol)
+    rows = [runs[seed].sectors(found.layer, int(curves.steps[-1])) for seed in curves.seeds if len(curves.steps)]
+    rows = [row for row in rows if row and not all(map(math.isnan, row))]
+    rows = [row for row in rows if len(row) == len(rows[0])]
     side = math.isqrt(len(rows[0])) if rows else 0
     return np.mean(rows, 0).reshape(side, side) if rows and side * side == len(rows[0]) else None
 
@@ -235,9 +249,11 @@ def draw_similarity(found: Findings, protocol: str, path: Path) -> bool:
             style = {"color": COLOURS[number % 8], "linestyle": DASHES[number % 8]}
             axis.plot(range(len(values)), values, marker="o", markersize=3, label=name, **style)
         title = "different conditions, same seed" if kind == "conditions" else "same condition, different seeds"
+        if not axis.get_lines():
+            leave_empty(axis, title)
+            continue
         finish(axis, title, "layer", "linear CKA of the board's token", ylim=(0, 1.02))
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend(fontsize="x-small")
+        axis.legend(fontsize="x-small")
     if drawn:
         figure.suptitle(f"How alike networks are in the end, large networks {protocol}")
         save(figure, path)

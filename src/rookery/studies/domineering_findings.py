@@ -1,14 +1,14 @@
 """All that is known of the Domineering study: its runs put together over seeds, and what is found by comparing them.
 
 Everything is found for each protocol by itself. Comparisons are seed by seed, at the same steps of training; a seed
-whose run stopped early is left out where others went further, and named.
+whose run stopped early counts in the parts of training that it went through, and is left out where others went further.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -27,16 +27,20 @@ from rookery.studies.domineering_records import (
     RunRecord,
     Series,
     curves_of,
+    difference_of,
     is_number,
     pairs_of,
+    part_of,
     read_values,
 )
-from rookery.studies.intervals import Estimate, mean_estimate
+from rookery.studies.intervals import Estimate, mean_estimate, shown
 from rookery.studies.seeds import Paired, paired
 
 END = (0.9, 1.0)
 """figures of the end are means over this part of the steps"""
 FIFTHS = tuple((part / 5, (part + 1) / 5) for part in range(5))
+FAR_BELOW = -1.0
+"""an R2 below this says only that a probe does not fit any more"""
 BEGUN = 1e-9  # a part of training that leaves out step 0
 LEARNED = "value and policy"
 OWN = {"name", "meaning", "condition", "seed", "small", "embedding", "teaches_sectors"}
@@ -77,9 +81,24 @@ class Findings:
         return curves_of({seed: series_of(run, figure, place) for seed, run in runs.items()})
 
     def gap(self, pair: tuple[str, str], protocol: str, figure: str = "r2", layer: int | None = None) -> Curves:
-        """Return by how much a figure of one condition is above that of another, seed by seed."""
-        first, second = (self.curves(name, protocol, figure, layer) for name in pair)
-        return first.minus(second)
+        """Return by how much a figure of one condition is above that of another, for the seeds that go furthest."""
+        found = curves_of(self.gap_by_seed(pair, protocol, figure, layer))
+        first, second = (set(self.records.of(name, protocol)) for name in pair)
+        return replace(found, left_out=sorted({*found.left_out, *(first ^ second)}))
+
+    def gap_by_seed(
+        self, pair: tuple[str, str], protocol: str, figure: str = "r2", layer: int | None = None
+    ) -> dict[int, Series]:
+        """Return by how much a figure of one condition is above that of another by step, for each seed that has both.
+
+        A seed has as many steps as its shorter run.
+        """
+        first, second = (self.records.of(name, protocol) for name in pair)
+        place = self.layer if layer is None else layer
+        return {
+            seed: difference_of(series_of(run, figure, place), series_of(second[seed], figure, place))
+            for seed, run in first.items() if seed in second
+        }  # fmt: skip
 
     def at_start(self, pair: tuple[str, str], protocol: str, figure: str = "r2") -> Paired | None:
         """Compare two conditions at step 0."""
@@ -93,8 +112,8 @@ class Findings:
     def part(
         self, pair: tuple[str, str], protocol: str, figure: str = "r2", span: tuple[float, float] = END
     ) -> Paired | None:
-        """Compare two conditions over a part of training, step 0 left out."""
-        return paired(self.gap(pair, protocol, figure).by_seed(max(span[0], BEGUN), span[1]))
+        """Compare two conditions over a part of training, step 0 left out, by all seeds that went through it."""
+        return paired(part_of(self.gap_by_seed(pair, protocol, figure), max(span[0], BEGUN), span[1]))
 
     def level(self, condition: str, protocol: str, figure: str, layer: int | None = None) -> Estimate | None:
         """Return the mean over seeds of a figure at the end."""
@@ -137,12 +156,18 @@ class Findings:
         return {match["seed"]: match for match in played if match["first"] in names[0] and match["second"] in names[1]}
 
     def strength(self, pair: tuple[str, str], protocol: str) -> Paired | None:
-        """Return by how much the first scores above one half, seed by seed."""
-        found = paired({seed: match["score"] - 0.5 for seed, match in self.matches(pair, protocol).items()})
+        """Return by how much the first scores above one half, seed by seed.
+
+        Seeds may agree by chance, as scores are few different numbers: so the interval is never narrower than the
+        openings alone would make it.
+        """
+        matches = self.matches(pair, protocol)
+        found = paired({seed: match["score"] - 0.5 for seed, match in matches.items()})
         if found is None or not found.estimate.known:
             return found
-        low, high = max(-0.5, found.estimate.low), min(0.5, found.estimate.high)
-        return replace(found, estimate=replace(found.estimate, low=low, high=high))
+        openings = math.hypot(*((match["high"] - match["low"]) / 2 for match in matches.values())) / len(matches)
+        mean, half = found.estimate.mean, max(found.estimate.high - found.estimate.mean, openings)
+        return replace(found, estimate=replace(found.estimate, low=max(-0.5, mean - half), high=min(0.5, mean + half)))
 
     def similarity(self, kind: str, protocol: str) -> dict[str, np.ndarray]:
         """Return the mean CKA by layer of pairs of conditions, or of seeds of one condition, by name."""
@@ -153,6 +178,20 @@ class Findings:
                 name = " / ".join(run.condition for run in ends if run) if kind == "conditions" else ends[0].condition
                 found.setdefault(name, []).append([math.nan if value is None else value for value in row["cka"]])
         return {name: np.mean([row[: min(map(len, rows))] for row in rows], 0) for name, rows in found.items()}
+
+    def kept(self, condition: str, protocol: str, layer: int) -> dict[str, Estimate]:
+        """Return how what probes read of a layer goes with the sectors: at step 0, by those probes now, by fresh ones.
+
+        The keys are `at_start`, `old` and `fresh`; empty if that was not compared.
+        """
+        found: dict[str, list[float]] = {}
+        names = {run.name for run in self.records.of(condition, protocol).values()}
+        for entry in self.compared.get("reads", []):
+            lines = entry.get("kept") or [] if entry["run"] in names else []
+            for line in (line for line in lines if line["layer"] == layer):
+                for key in ("at_start", "old", "fresh"):
+                    found.setdefault(key, []).extend([line[key]] if is_number(line[key]) else [])
+        return {key: mean_estimate(values) for key, values in found.items() if values}
 
     # ---- what is missing ----
 
@@ -254,6 +293,20 @@ class Findings:
 def brief(value: str) -> str:
     """Return a value, of a long one its end, in which checksums differ."""
     return value if len(value) <= 40 else f"...{value[-40:]}"
+
+
+def frozen_text(values: Collection[float], digits: int = 3) -> str:
+    """Write the R2 of outdated probes, one of each seed.
+
+    It has no bottom, and is worth nothing more where it is far below 0: there a mean with an interval would say little,
+    and the ends of the seeds are shown.
+    """
+    if not values:
+        return "-"
+    if min(values) >= FAR_BELOW:
+        return shown(mean_estimate(list(values)), digits)
+    ends = dict.fromkeys(f"{end:,.{1 if end > -10 else 0}f}" for end in (min(values), max(values)))
+    return f"{'far below' if max(values) < FAR_BELOW else 'partly far below'} 0 ({' .. '.join(ends)})"
 
 
 def told(value: Estimate | Paired | None) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ the second case the name says so: CONDITION-probe-sSEED.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -175,6 +175,19 @@ class RunSettings:
         } | {"probe_reads": list(self.probe_reads)}
 
 
+def settings_of(values: Mapping[str, Any]) -> RunSettings:
+    """Return the settings of a run from its settings.json; refuse what does not hold all of them."""
+    try:
+        known = {field.name: values[field.name] for field in fields(RunSettings)}
+        for name in ("network", "small"):
+            known[name] = None if known[name] is None else TransformerConfig.model_validate(known[name])
+        return RunSettings(**known | {"probe_reads": tuple(known["probe_reads"])})
+    except KeyError as error:
+        raise BadInput(f"its settings do not say {error.args[0]}") from None
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"its settings cannot be read: {error}") from None
+
+
 @dataclass(frozen=True)
 class Preset:
     """A size of the study."""
@@ -211,21 +224,26 @@ def runs_of(
     steps_large: int | None = None,
     precision: str = "fp32",
     seeds: Sequence[int] | None = None,
+    side_token: bool = False,
+    **changes: Any,
 ) -> list[RunSettings]:
     """List all runs of a preset, controls and both protocols included: small ones first, then the large ones by seed.
 
-    `main_runs` are those that a study trains unless told otherwise.
+    `main_runs` are those that a study trains unless told otherwise. Changes are settings that all runs share.
     """
     one_of("preset", preset, tuple(PRESETS))
     sizes = PRESETS[preset]
+    told = {"side_token": side_token}
+    sizes = replace(sizes, small=sizes.small.model_copy(update=told), large=sizes.large.model_copy(update=told))
     found = []
     for condition in CONDITIONS.values():
         config, steps = (sizes.large, steps_large) if condition.large else (sizes.small, steps_small)
         planned = sizes.large_steps if condition.large else sizes.small_steps
         small = sizes.small if condition.embeds or condition.random else None
         first = RunSettings(
-            condition.name, 0, config, planned if steps is None else steps, small, precision=precision, **sizes.changes
-        )
+            condition.name, 0, config, planned if steps is None else steps, small, precision=precision,
+            **sizes.changes | changes,
+        )  # fmt: skip
         protocols = (first.auxiliary, not first.auxiliary) if condition.large else (True,)
         for auxiliary in protocols:
             found += [

@@ -273,6 +273,39 @@ def embedded_layers(small: Transformer | Sequence[Tensor] | None, probed: ProbeS
     return list(layer_inputs(small, probed)) if isinstance(small, Transformer) else small
 
 
+# ---- what stays ----------------------------------------------------------------------------------
+
+
+def kept_lines(first: Transformer, shown: Sequence[Tensor], probed: ProbeSet) -> list[dict[str, Any]]:
+    """Say how well the sectors are found in the first layers of a network by the probes of what it was at step 0.
+
+    first   the network as it was
+    shown   [N, width] for each of these layers: the board's token behind it now
+
+    Answers are correlated with the sectors: unlike R2, that does not ask whether a layer's numbers have grown or moved,
+    only whether the old sums still go up and down with the sectors. A line has the correlations at step 0, of the old
+    probe now, and of a fresh one now.
+    """
+    lines, places = [], [(layer, "cls") for layer in range(len(shown))]
+    for layer, (before, now) in enumerate(zip(collected(first, probed, places), shown, strict=True)):
+        old, fresh = scores_of(before, probed)[0], scores_of(now, probed)[0]
+        answers = {"at_start": (old, before), "old": (old, now), "fresh": (fresh, now)}
+        lines.append({"layer": layer} | {
+            name: number(correlation(read_by_fold(scores.held_out, inputs, scores.fold), probed.targets))
+            for name, (scores, inputs) in answers.items()
+        })  # fmt: skip
+    return lines
+
+
+def correlation(answers: Tensor, targets: Tensor) -> float:
+    """Return how answers [N, T] go with targets [N, T], from -1 to 1: the mean over all that change."""
+    columns = torch.stack((answers, targets.to(answers)), 1)  # [N, 2, T]
+    away = columns - columns.mean(0)
+    lengths = away.norm(dim=0).prod(0)
+    found = (away[:, 0] * away[:, 1]).sum(0)[lengths > 0] / lengths[lengths > 0]
+    return float(found.mean())
+
+
 # ---- controls ------------------------------------------------------------------------------------
 
 

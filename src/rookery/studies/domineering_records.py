@@ -240,17 +240,6 @@ class Curves:
     left_out: list[int]
     """seeds whose runs are shorter than the longest"""
 
-    def minus(self, other: Curves) -> Curves:
-        """Return the difference, seed by seed, at the steps and seeds that both have."""
-        seeds = [seed for seed in self.seeds if seed in other.seeds]
-        steps = np.intersect1d(self.steps, other.steps)
-        rows = [each.values[[each.seeds.index(seed) for seed in seeds]] for each in (self, other)]
-        own, others = (
-            row[:, np.isin(each.steps, steps)] for row, each in zip(rows, (self, other), strict=True)
-        )  # fmt: skip
-        left_out = sorted({*self.left_out, *other.left_out, *(set(self.seeds) ^ set(other.seeds))})
-        return Curves(steps, seeds, own - others, left_out)
-
     def by_seed(self, low: float, high: float) -> dict[int, float]:
         """Return the mean of each seed over a part of training, given as shares of its steps, both ends included."""
         if not len(self.steps) or not self.seeds:
@@ -267,6 +256,27 @@ class Curves:
         if not len(place):
             return {}
         return {seed: float(row[place[0]]) for seed, row in zip(self.seeds, self.values, strict=True)}
+
+
+def difference_of(first: Series, second: Series) -> Series:
+    """Return by how much a figure is above another, at the steps that both have."""
+    return {step: first[step] - second[step] for step in sorted(first) if step in second}
+
+
+def part_of(series: Mapping[int, Series], low: float, high: float) -> dict[int, float]:
+    """Return the mean of each seed over a part of training, given as shares of the longest, both ends included.
+
+    A seed that stopped early has the parts that it went through to their end.
+    """
+    known = {seed: found for seed, found in series.items() if found}
+    last = max((max(found) for found in known.values()), default=0)
+    if not last:
+        return {}  # nothing was trained
+    inside = {seed: {step for step in found if low * last <= step <= high * last} for seed, found in known.items()}
+    end = max((max(steps) for steps in inside.values() if steps), default=last)
+    through = [seed for seed, found in known.items() if max(found) >= end]
+    shared = set.intersection(*(inside[seed] for seed in through)) if through else set()
+    return {seed: math.fsum(known[seed][step] for step in shared) / len(shared) for seed in through if shared}
 
 
 def curves_of(series: Mapping[int, Series]) -> Curves:

@@ -12,7 +12,8 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.learn.files import write_whole
 from rookery.studies.domineering_answers import all_answers
-from rookery.studies.domineering_findings import Findings, control_lines, run_facts
+from rookery.studies.domineering_findings import FAR_BELOW, Findings, control_lines, run_facts
+from rookery.studies.domineering_records import is_number, read_values
 from rookery.studies.domineering_sections import SECTIONS, meanings_section
 from rookery.studies.html import page
 from rookery.studies.markdown import remarks, table
@@ -66,7 +67,8 @@ def runs_section(found: Findings) -> Iterator[str]:
             run.name, steps, number(facts["parameters"], 0), number(facts["seconds"], 0),
             number(figures["value"]), number(figures["policy"]), number(figures["policy_accuracy"]),
             number(figures["sectors"], 2), number(facts["r2_at_start"]), number(facts["r2_at_end"]),
-            number(facts["frozen_r2_at_end"]), number(facts["cka_small_at_end"]), verification(facts["verification"]),
+            frozen_number(facts["frozen_r2_at_end"]), number(facts["cka_small_at_end"]),
+            verification(facts["verification"]),
         ))  # fmt: skip
     head = (
         "run", "steps", "parameters", "seconds", "value loss", "policy loss", "policy accuracy", "sector error",
@@ -80,6 +82,13 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{value:,.{digits}f}" if isinstance(value, (int, float)) else "-"
 
 
+def frozen_number(value: Any) -> str:
+    """Write the R2 of an outdated probe, if there is one; far below 0 digits behind the point say nothing."""
+    if not isinstance(value, (int, float)) or value >= FAR_BELOW:
+        return number(value)
+    return number(value, 1 if value > -10 else 0)
+
+
 def verification(value: Any) -> str:
     """Write the greatest difference at the cut between an embedded network and the small one."""
     if not isinstance(value, dict):
@@ -90,6 +99,35 @@ def verification(value: Any) -> str:
     known = differences.values() if isinstance(differences, dict) else value.values()
     numbers = [each for each in known if isinstance(each, float)]
     return f"yes, within {max(numbers):.1g}" if numbers else "yes" if value.get("verified") else "-"
+
+
+def games_section(found: Findings) -> Iterator[str]:
+    """Show which games the networks learned from, and how their players met."""
+    data = found.folder / "data"
+    files = [(path.stem, read_values(path)) for path in sorted(data.glob("phase*_games.json"))]
+    rows = []
+    for name, about in files:
+        player = (about.get("settings") or {}).get("player", "-")
+        rows.append((name, number(about.get("games"), 0), player, about.get("seed", "-")))
+    met = [each for each in read_values(data / "players.json").get("results", []) if is_number(each["score"]["mean"])]
+    if not rows and not met:
+        return
+    yield "## The games"
+    yield ""
+    yield from table(("file", "games", "played by", "seed"), rows) if rows else ()
+    if not met:
+        yield "Their players have not met (`rookery study domineering compare-data`)."
+        yield ""
+        return
+    yield "Their players against each other, from random openings, each played twice with colours swapped:"
+    yield ""
+    scores = []
+    for each in met:
+        mean, low, high = (each["score"][key] for key in ("mean", "low", "high"))
+        ends = f"{100 * low:.1f} .. {100 * high:.1f}" if is_number(low) and is_number(high) else "no interval"
+        split = f"{each['both']} / {each['split']} / {each['neither']}"
+        scores.append((each["first"], each["second"], 2 * each["openings"], f"{100 * mean:.1f} % ({ends})", split))
+    yield from table(("first", "second", "games", "score of the first", "openings won / split / lost"), scores)
 
 
 def controls_section(found: Findings) -> Iterator[str]:
@@ -133,6 +171,7 @@ def all_lines(found: Findings, figures: set[str], drawn: bool) -> Iterator[str]:
     yield from summary_section(found, drawn)
     if found.records.runs:
         yield from meanings_section(found)
+        yield from games_section(found)
         for protocol in found.protocols:
             yield f"## Large networks {protocol}"
             yield ""

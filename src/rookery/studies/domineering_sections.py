@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from rookery.studies.decay import Decay
 from rookery.studies.domineering_answers import difference_text
-from rookery.studies.domineering_findings import FIFTHS, FIGURES, LEARNED, Findings
+from rookery.studies.domineering_findings import END, FIFTHS, FIGURES, LEARNED, Findings, frozen_text
 from rookery.studies.domineering_records import COMPARED, LARGE, MEANINGS, SMALL
 from rookery.studies.intervals import shown
 from rookery.studies.markdown import table
@@ -52,7 +52,7 @@ def learning_section(found: Findings, protocol: str, figures: set[str]) -> Itera
     if rows:
         yield (
             "Differences of the loss, seed by seed; below 0 the first has learned more. Parts are shares of the steps "
-            "that both have."
+            "that both have, each by the seeds that went through it."
         )
         yield ""
         yield from table(("difference", "steps", *PARTS, "loss at the end", "policy accuracy at the end"), rows)
@@ -102,7 +102,7 @@ def comparison_section(found: Findings, protocol: str, figures: set[str]) -> Ite
             if part is None:
                 continue
             drawn = f"{part.bootstrap[0]:.3f} .. {part.bootstrap[1]:.3f}" if part.bootstrap else "-"
-            seeds = ", ".join(f"{value:+.3f}" for value in part.by_seed.values())
+            seeds = ", ".join(f"s{seed} {value:+.3f}" for seed, value in part.by_seed.items())
             rows.append((" - ".join(pair), title, shown(part.estimate), drawn, seeds, f"{part.sign_chance:.3f}"))
     if not rows:
         yield "No two conditions were both probed."
@@ -112,7 +112,10 @@ def comparison_section(found: Findings, protocol: str, figures: set[str]) -> Ite
     left_out = {seed for pair in found.pairs(protocol) for seed in found.gap(pair, protocol).left_out}
     if left_out:
         named = ", ".join(str(seed) for seed in sorted(left_out))
-        yield f"Left out for want of steps or of a partner, in some of them: seeds {named}."
+        yield (
+            f"Left out for want of steps or of a partner, in some of them: seeds {named}. Runs that were stopped count "
+            "in the parts that they went through."
+        )
         yield ""
     notes = {" - ".join(pair): found.cut_short(pair, protocol) for pair in found.pairs(protocol)}
     short = "; ".join(f"{name} {note}" for name, note in notes.items() if note)
@@ -140,7 +143,8 @@ def decay_section(found: Findings, protocol: str, figures: set[str]) -> Iterator
     yield (
         "Curves fitted to the mean gap over seeds, from the first probe after step 0 on. BIC counts steps for as many "
         "independent ones as they are worth; less is better. `not determined`: the decay is too slow for this length "
-        "of training, and the asymptote could be anything. Intervals by drawing seeds."
+        "of training, and the asymptote could be anything. Intervals by drawing seeds are too narrow with few of them; "
+        "Student's is that of the asymptotes of each seed's own fit, and verdicts go by it."
     )
     yield ""
     rows = []
@@ -151,8 +155,10 @@ def decay_section(found: Findings, protocol: str, figures: set[str]) -> Iterator
             known = "not determined" if fit.at_edge else f"{fit.asymptote:.4f}"
             best = [word for word in ("bic", "aic") if decay.best(word) == name]
             scores = f"{fit.bic(decay.samples):.1f}", f"{fit.aic():.1f}"
-            rows.append((" - ".join(pair), name, known, ends, *scores, ", ".join(best).upper()))
-    yield from table(("gap", "family", "asymptote", "interval", "BIC", "AIC", "preferred by"), rows)
+            alone = shown(decay.alone[name])
+            rows.append((" - ".join(pair), name, known, ends, alone, *scores, ", ".join(best).upper()))
+    head = ("gap", "family", "asymptote", "by drawing seeds", "mean of seeds, Student", "BIC", "AIC", "preferred by")
+    yield from table(head, rows)
     yield from picture(figures, f"gaps-{protocol}", "the gaps and their fits")
     yield "Asymptote of an exponential if only the first part of the steps had been seen:"
     yield ""
@@ -180,9 +186,10 @@ def persistence_section(found: Findings, protocol: str, figures: set[str]) -> It
     rows = []
     for name in found.records.conditions(protocol):
         for layer in range(found.layer + 1) if name not in SMALL else ():
-            figure = [shown(found.level(name, protocol, key, layer)) for key in ("r2", "frozen_r2", "cka_small")]
-            if set(figure) != {"-"}:
-                rows.append((name, layer, *figure))
+            fresh, likeness = (shown(found.level(name, protocol, key, layer)) for key in ("r2", "cka_small"))
+            frozen = frozen_text(found.curves(name, protocol, "frozen_r2", layer).by_seed(*END).values())
+            if {fresh, frozen, likeness} != {"-"}:
+                rows.append((name, layer, fresh, frozen, likeness))
     if not rows:
         yield NOTHING
         yield ""
@@ -190,20 +197,39 @@ def persistence_section(found: Findings, protocol: str, figures: set[str]) -> It
     yield (
         "At the end, by layer: R2 of a fresh probe, R2 of the probe of step 0 (if the layer still shows the sectors in "
         "the same way, both are the same; it is far below 0 where the layer's numbers have moved or grown, so that the "
-        "old sums miss by more than the sectors vary), and CKA with the small network's layer, which does not depend "
-        "on how large the numbers are."
+        "old sums miss by more than the sectors vary; then the lowest and the highest seed are shown), and CKA with "
+        "the small network's layer, which does not depend on how large the numbers are."
     )
     yield ""
     yield from table(("condition", "layer", "R2", "R2 of the frozen probe", "CKA with the small network"), rows)
-    rows = [
+    yield from kept_lines(found, protocol)
+    levels = [
         (name, shown(found.start_level(name, protocol, "concentration")), shown(value))
         for name in found.records.conditions(protocol)
         if name not in SMALL and (value := found.level(name, protocol, "concentration")) is not None
     ]
     yield f"Concentration: R2 of layer {found.layer} minus the mean of the other layers."
     yield ""
-    yield from table(("condition", "at step 0", "at the end"), rows)
+    yield from table(("condition", "at step 0", "at the end"), levels)
     yield from picture(figures, f"persistence-{protocol}", "what stays of the embedded network")
+
+
+def kept_lines(found: Findings, protocol: str) -> Iterator[str]:
+    """Show whether the probes of step 0 still go with the sectors."""
+    rows = []
+    for name in found.records.conditions(protocol):
+        for layer in range(found.layer + 1) if name not in SMALL else ():
+            kept = found.kept(name, protocol, layer)
+            if kept:
+                rows.append((name, layer, *(shown(kept.get(key)) for key in ("at_start", "old", "fresh"))))
+    if rows:
+        yield (
+            "Correlation of what probes read with the sectors, at the last step of complete runs. It does not ask how "
+            "large the layer's numbers are, so it shows whether the old sums still go up and down with the sectors:"
+        )
+        yield ""
+        head = ("condition", "layer", "at step 0", "the probe of step 0, at the end", "a fresh probe, at the end")
+        yield from table(head, rows)
 
 
 def similarity_section(found: Findings, protocol: str, figures: set[str]) -> Iterator[str]:
@@ -249,7 +275,7 @@ def strength_section(found: Findings, protocol: str, figures: set[str]) -> Itera
     yield (
         f"Networks play {how}, from {match['openings']} random openings that all matches share, each with both seats. "
         "Intervals of a match are over openings; they say nothing of other seeds. The second table takes one number "
-        "from each seed: the score above one half, with Student's interval."
+        "from each seed: the score above one half, with Student's interval, or that of the openings if it is wider."
     )
     yield ""
     head = ("first", "second", "seed", "steps", "games", "score of the first", "openings won / split / lost")
