@@ -60,6 +60,17 @@ def read_move(position: Position, text: str) -> Action:
     return action
 
 
+def read_moves(position: Position, texts: Sequence[str]) -> tuple[tuple[Action, ...], list[str]]:
+    """Read the moves among some texts; return them, and why the others are none."""
+    moves, wrong = list[Action](), list[str]()
+    for text in texts:
+        try:
+            moves.append(read_move(position, text))
+        except BadInput as error:
+            wrong.append(str(error))
+    return tuple(moves), wrong
+
+
 # ---- go ------------------------------------------------------------------------------------------
 
 
