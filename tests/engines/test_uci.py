@@ -325,6 +325,11 @@ def test_a_mate_is_told_and_ends_a_search_for_it(engine):
     assert answers[-1].startswith("bestmove d1d8")
 
 
+def test_a_search_for_a_shorter_mate_than_there_is_ends_with_what_is_proven(engine):
+    engine.ask("position fen 7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", "go mate 1")
+    assert "score mate 2" in engine.wait()[-2]
+
+
 def test_positions_without_moves_are_answered(engine):
     mate, stalemate = "7k/5QQ1/8/8/8/8/8/K7 b - - 0 1", "7k/5Q2/8/8/8/8/8/K7 b - - 0 1"
     assert engine.ask(f"position fen {mate}", "go nodes 5") == ["info depth 0 score mate 0", "bestmove (none)"]
