@@ -120,6 +120,12 @@ def test_moves_come_likeliest_first_and_temperature_flattens_them(tmp_path):
         network.evaluate("startpos", temperature=0)
 
 
+def test_at_the_least_temperature_the_likeliest_move_is_all_there_is(tmp_path):
+    network = lc0.load(stored(tmp_path, "attention, map")[0])
+    found = network.evaluate(["startpos"], temperature=5e-324)[0]
+    assert [move.p for move in found.moves.values()] == [1.0] + [0.0] * 19
+
+
 def test_answers_are_remembered_by_what_the_network_sees(tmp_path, monkeypatch):
     network = lc0.load(stored(tmp_path, "attention, dense, several heads")[0], batch=3)
     asked = []
@@ -204,6 +210,8 @@ def test_files_of_positions_are_read_line_by_line(tmp_path):
     path = tmp_path / "positions.jsonl"
     path.write_text('{"fen": "startpos", "moves": ["e2e4"]}\n\n{"moves": "d2d4 d7d5"}\n')
     assert [position.text().split()[-1] for position in read_lines(path, chess_game())] == ["e2e4", "d7d5"]
+    path.write_bytes(b"\xef\xbb\xbf" + b'{"moves": ["e2e4"]}\r\n')
+    assert [position.text().split()[-1] for position in read_lines(path, chess_game())] == ["e2e4"]
     for bad, message in (
         ("{", "line 1 is no JSON"),
         ("[1]", "line 1 should be an object"),
