@@ -467,12 +467,17 @@ def test_a_player_that_fails_still_leaves_an_answer(monkeypatch):
     assert answers[-1].startswith("bestmove ")
 
 
-def test_wrong_players_networks_and_options_are_refused_before_anybody_waits():
+def test_wrong_players_networks_and_options_are_refused_before_anybody_waits(tmp_path):
     for wrong in ({"player": "nobody"}, {"player": "human"}, {"network": "/no/such/file"}, {"options": ["A=1"]}):
         with pytest.raises(BadInput):
             run(**wrong)
     with pytest.raises(BadInput, match="not both"):
         run("net", "random")
+    for content, message in ((b"", "it is empty"), (b"<html>", "a web page"), (b"\x1f\x8b\x08", "cannot be read")):
+        wrong = tmp_path / "wrong.pb.gz"
+        wrong.write_bytes(content)
+        with pytest.raises(BadInput, match=message):
+            run(str(wrong))
 
 
 # ---- lines that mean nothing ---------------------------------------------------------------------

@@ -7,7 +7,6 @@ What cannot be understood or done is told in an `info string` and changes nothin
 
 from __future__ import annotations
 
-import os
 import queue
 import sys
 import threading
@@ -24,6 +23,7 @@ from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thi
 from rookery.engines.uci_words import Go, read_go, read_moves, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
+from rookery.nets.lc0.files import check_beginning
 from rookery.search.analysis import Limits
 
 LONGEST_LINE = 1 << 16
@@ -392,8 +392,8 @@ def run(network: str = "", player: str = "", seed: int = 0, options: Iterable[st
         Options().set(name, value)  # what means nothing is refused before a manager waits
     if network and player:
         raise BadInput(f"either a network or a player plays, not both {network!r} and {player!r}")
-    if network and not os.path.isfile(network):
-        raise BadInput(f"there is no network {network!r}")
+    if network:
+        check_beginning(network)
     if player:
         PlayerThinker(player, chess_game()).close()
     sys.setswitchinterval(0.001)  # seconds after which a thread that thinks lets the others in

@@ -215,6 +215,19 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> WeightFile:
         raise BadInput(f"{name!r} cannot be read: {error.strerror or error}") from None
 
 
+def check_beginning(path: str | Path) -> None:
+    """Refuse a file that does not begin as a weight file does, without reading the rest of it."""
+    try:
+        with Path(path).open("rb") as file:
+            packed = file.read(2) == GZIP
+            file.seek(0)
+            first = (gzip.GzipFile(fileobj=file) if packed else file).read(len(FIRST_BYTES))
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if first != FIRST_BYTES:
+        raise BadInput(f"{path} is no Lc0 weight file: {guess(first)}")
+
+
 def read_bytes(content: bytes, name: str = "weights", most_bytes: int = MOST_BYTES) -> WeightFile:
     """Read a weight file that is in memory."""
     return read_stream(io.BytesIO(content), name, most_bytes)
