@@ -179,6 +179,13 @@ def test_positions_go_on_through_draws_that_nobody_claimed():
 # ---- scores --------------------------------------------------------------------------------------
 
 
+def test_moves_may_be_counted_from_0():
+    words = ["fen", "4k3/8/8/8/8/8/4P3/4K3", "b", "-", "-", "7", "0", "moves", "e8d7"]
+    position, _, moves = read_position(words, chess_game())
+    assert chess_game().fen(position.state) == "8/3k4/8/8/8/8/4P3/4K3 w - - 8 2"
+    assert len(moves) == 1
+
+
 def test_scores_follow_their_formulas():
     assert score_of(0.5, 0.0, "Q") == 5000
     assert score_of(0.5, 0.0, "win_percentage") == 7500

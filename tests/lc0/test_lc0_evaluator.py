@@ -172,6 +172,11 @@ def test_mates_have_no_moves_and_drawn_positions_all_of_them(tmp_path):
     assert set(drawn.moves) == {"a1a2", "a1b1", "a1b2"}
 
 
+def test_moves_may_be_counted_from_0():
+    given = {"fen": "4k3/8/8/8/8/8/4P3/4K3 w - - 7 0", "moves": ["e2e4"]}
+    assert position_of(given, chess_game()).text() == "4k3/8/8/8/8/8/4P3/4K3 w - - 7 1 moves e2e4"
+
+
 def test_lines_go_on_through_draws_that_nobody_claims():
     game = chess_game()
     back = ["g1f3", "g8f6", "f3g1", "f6g8"]

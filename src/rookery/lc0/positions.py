@@ -55,9 +55,15 @@ def position_of_fields(given: dict[str, Any], game: Chess) -> Position:
     return position_after(fen, moves, game)
 
 
+def usual_fen(fen: str) -> str:
+    """Return a FEN whose moves are counted from 1: programs that do not know the number write 0."""
+    words = fen.split()
+    return " ".join([*words[:5], "1", *words[6:]]) if words[5:6] == ["0"] else fen
+
+
 def position_after(fen: str, moves: Sequence[str], game: Chess) -> Position:
     """Return the position after some moves from a FEN, or from `startpos`."""
-    position = game.position(fen)
+    position = game.position(usual_fen(fen))
     for number, move in enumerate(moves, start=1):
         state = position.state
         if state["ending"] in (MATE, STALEMATE) or state["since"] >= NO_PROGRESS:
