@@ -220,6 +220,7 @@ def test_files_of_positions_are_read_line_by_line(tmp_path):
     for bad, message in (
         ("{", "line 1 is no JSON"),
         ("[1]", "line 1 should be an object"),
+        ('{"FEN": "8/8/4k3/8/8/3K4/8/1R6 w - - 0 1"}', "line 1: a position has fen or moves"),
         ('{"fen": "startpos", "moves": ["e2e5"]}', "line 1: move 1"),
     ):
         path.write_text(bad + "\n")

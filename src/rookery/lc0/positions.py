@@ -46,6 +46,8 @@ def position_of(given: Given, game: Chess) -> Position:
 
 def position_of_fields(given: dict[str, Any], game: Chess) -> Position:
     """Read a position from its FEN and moves."""
+    if not given.keys() & {"fen", "moves"}:
+        raise BadInput(f"a position has fen or moves, and {str(given)[:60]} has neither")
     fen, moves = given.get("fen", STARTPOS), given.get("moves", [])
     if not isinstance(fen, str):
         raise BadInput(f"fen should be text, not {fen!r}")
