@@ -48,6 +48,8 @@ def test_sums_of_planes_and_single_planes_are_shown(rookery):
     lines = printed(rookery("planes", "startpos", "--plane", "1")).splitlines()
     assert lines[-2:] == ["1 · 1 · · · · 1 ·", "  a b c d e f g h"]
     assert len(printed(rookery("planes")).splitlines()) == 9
+    counted = ("planes", "8/8/4k3/8/8/2N5/1K1R4/8 w - - 3 40", "--format", "4", "--plane", "109")
+    assert printed(rookery(*counted)).splitlines()[0] == "8 " + " ".join(["0.03"] * 8)
     plane = json.loads(printed(rookery("planes", "startpos", "--plane", "5", "--json")))
     assert plane["ranks"][0] == [0, 0, 0, 0, 1, 0, 0, 0]
 
@@ -113,8 +115,17 @@ def test_networks_are_converted_and_exported(rookery, tmp_path):
     assert printed(rookery("convert", "net.pb.gz", "half.pb.gz", "--encoding", "f16")).strip() == "half.pb.gz"
     half = read_file("half.pb.gz")
     assert {layer.get("encoding") for layer in half.layers.values()} == {2}
-    printed(rookery("onnx", "net.pb.gz", "net.onnx", "--policy-head", "soft"))
-    assert (tmp_path / "net.onnx").stat().st_size > 100_000
+    printed(rookery("onnx", "net.pb.gz", "soft.onnx", "--policy-head", "soft"))
+    assert (tmp_path / "soft.onnx").stat().st_size > 100_000
+
+
+def test_files_that_nobody_names_are_written_beside_the_network_and_over_nothing(rookery, tmp_path):
+    for command, written in ((("convert", "--encoding", "bf16"), "net.bf16.pb.gz"), (("onnx",), "net.onnx")):
+        words = (command[0], "net.pb.gz", *command[1:])
+        assert printed(rookery(*words)).strip() == written
+        assert (tmp_path / written).stat().st_size > 100_000
+        assert "is there already" in str(rookery(*words).exception)
+    assert {layer.get("encoding") for layer in read_file("net.bf16.pb.gz").layers.values()} == {3}
 
 
 def test_speed_is_measured(rookery):

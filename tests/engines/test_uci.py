@@ -21,6 +21,7 @@ from rookery.engines.uci_words import read_go, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
 from rookery.nets.lc0.files import file_bytes
+from rookery.search.lc0_arrays import room
 from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("chess")  # so that nothing is compiled twice
@@ -117,6 +118,21 @@ def test_every_default_is_a_value_that_the_option_takes():
     assert made.number("RamLimitMb") == 64
 
 
+def test_options_that_lc0_always_shows_are_told_of_and_those_without_effect_say_so():
+    shown = {
+        "WeightsFile", "Threads", "MultiPV", "SyzygyPath", "Ponder", "UCI_Chess960", "UCI_ShowWDL", "UCI_ShowMovesLeft",
+        "MoveOverheadMs", "RamLimitMb", "LogFile", "Contempt",
+    }  # fmt: skip
+    assert shown <= {option.name for option in OPTIONS}
+    engine = Told(player="random")
+    engine.stale = False
+    for option in OPTIONS:
+        if option.idle:
+            answers = engine.ask(f"setoption name {option.name} value {option.default}")
+            assert answers == [f"info string option {option.name} has no effect here"]
+    assert not engine.stale
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [("CPuct", "much"), ("CPuct", "-1"), ("MultiPV", "0"), ("MultiPV", "3.5"), ("UCI_ShowWDL", "maybe"),
@@ -161,6 +177,13 @@ def test_positions_go_on_through_draws_that_nobody_claimed():
 
 
 # ---- scores --------------------------------------------------------------------------------------
+
+
+def test_moves_may_be_counted_from_0():
+    words = ["fen", "4k3/8/8/8/8/8/4P3/4K3", "b", "-", "-", "7", "0", "moves", "e8d7"]
+    position, _, moves = read_position(words, chess_game())
+    assert chess_game().fen(position.state) == "8/3k4/8/8/8/8/4P3/4K3 w - - 8 2"
+    assert len(moves) == 1
 
 
 def test_scores_follow_their_formulas():
@@ -228,9 +251,18 @@ def test_all_is_told_of_each_move_with_verbose_move_stats(engine):
 
 def test_only_wanted_moves_are_played(engine):
     assert engine.best("position startpos", "go nodes 30 searchmoves a2a3") == "a2a3"
-    answers = engine.ask("go nodes 30 searchmoves e2e5")
-    assert answers[0].startswith("info string error: e2e5 is not legal")
-    assert answers[1].startswith("bestmove ")
+
+
+def test_moves_that_cannot_be_searched_are_told_of_and_left_out(engine):
+    engine.ask("position startpos", "go nodes 20 searchmoves e2e5 h2h3 Nf3")
+    answers = engine.wait()
+    assert answers[0].startswith("info string searchmoves: e2e5 is not legal")
+    assert answers[1].startswith("info string searchmoves: 'Nf3' is no move")
+    assert answers[-1].split()[1] == "h2h3"
+    engine.ask("go nodes 60 searchmoves e2e5")
+    answers = engine.wait()
+    assert answers[-1].startswith("bestmove ")
+    assert "nodes 60" in answers[-2]
 
 
 def test_stop_is_answered_at_once_and_nothing_is_said_before(engine):
@@ -300,6 +332,11 @@ def test_a_mate_is_told_and_ends_a_search_for_it(engine):
     assert answers[-1].startswith("bestmove d1d8")
 
 
+def test_a_search_for_a_shorter_mate_than_there_is_ends_with_what_is_proven(engine):
+    engine.ask("position fen 7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", "go mate 1")
+    assert "score mate 2" in engine.wait()[-2]
+
+
 def test_positions_without_moves_are_answered(engine):
     mate, stalemate = "7k/5QQ1/8/8/8/8/8/K7 b - - 0 1", "7k/5Q2/8/8/8/8/8/K7 b - - 0 1"
     assert engine.ask(f"position fen {mate}", "go nodes 5") == ["info depth 0 score mate 0", "bestmove (none)"]
@@ -345,6 +382,38 @@ def test_another_network_may_be_named_at_any_time(engine, network, tmp_path):
     assert engine.best("go nodes 2")
     assert engine.thinker is not before
     assert engine.thinker.name == str(other)
+
+
+@pytest.mark.parametrize("wrong", ["PolicyHead value nobody", "WeightsFile value /no/such/file"])
+def test_an_option_that_cannot_be_does_not_keep_others_from_holding(engine, wrong):
+    engine.best("go nodes 2")
+    answers = engine.ask(f"setoption name {wrong}", "setoption name RamLimitMb value 1", "isready")
+    assert [answer.startswith("info string error") for answer in answers] == [True, False]
+    assert engine.thinker.searcher.memory_bytes < 2 << 20
+    assert engine.ask("setoption name CPuct value 2", "isready") == ["readyok"]
+    assert engine.thinker.searcher.settings.cpuct == 2
+
+
+def test_memory_that_is_not_there_leaves_the_search_as_it_was(engine, monkeypatch):
+    engine.best("go nodes 2")
+    before = engine.thinker.searcher.room
+    engine.ask("setoption name RamLimitMb value 262144", "setoption name CPuct value 2")
+    monkeypatch.setattr("rookery.lc0.search.room", refusing(before))
+    answers = engine.ask("isready")
+    assert "there is no memory" in answers[0]
+    assert answers[-1] == "readyok"
+    assert (engine.thinker.searcher.room, engine.thinker.searcher.settings.cpuct) == (before, 2)
+
+
+def refusing(most):
+    """Make room for trees of so many nodes, and none for larger ones."""
+
+    def made(game, options, batch, nodes, remembered):
+        if nodes > most:
+            raise MemoryError
+        return room(game, options, batch, nodes, remembered)
+
+    return made
 
 
 # ---- players -------------------------------------------------------------------------------------
@@ -405,12 +474,17 @@ def test_a_player_that_fails_still_leaves_an_answer(monkeypatch):
     assert answers[-1].startswith("bestmove ")
 
 
-def test_wrong_players_networks_and_options_are_refused_before_anybody_waits():
+def test_wrong_players_networks_and_options_are_refused_before_anybody_waits(tmp_path):
     for wrong in ({"player": "nobody"}, {"player": "human"}, {"network": "/no/such/file"}, {"options": ["A=1"]}):
         with pytest.raises(BadInput):
             run(**wrong)
     with pytest.raises(BadInput, match="not both"):
         run("net", "random")
+    for content, message in ((b"", "it is empty"), (b"<html>", "a web page"), (b"\x1f\x8b\x08", "cannot be read")):
+        wrong = tmp_path / "wrong.pb.gz"
+        wrong.write_bytes(content)
+        with pytest.raises(BadInput, match=message):
+            run(str(wrong))
 
 
 # ---- lines that mean nothing ---------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,15 @@ def test_options_are_known_and_a_move_is_played(engine):
     assert played.info["nodes"] >= 40
     assert sum(played.info["wdl"].relative) == 1000
     assert played.ponder is not None
+
+
+def test_what_lichess_bot_sets_can_be_set(engine):
+    usual = {"Move Overhead": 100, "Threads": 1, "Hash": 64, "SyzygyPath": "./syzygy/", "UCI_ShowWDL": True}
+    engine.configure(usual)
+    board = chess.Board()
+    opponent = chess.engine.Opponent("somebody", "BOT", 2000, True)
+    played = engine.play(board, chess.engine.Limit(nodes=10), ponder=True, opponent=opponent)
+    assert played.move in board.legal_moves
 
 
 def test_an_analysis_tells_several_lines_and_can_be_stopped(engine):
@@ -155,6 +165,17 @@ def test_bytes_that_are_no_text_do_not_end_the_process(network):
     assert process.returncode == 0
     assert out.count(b"readyok") >= 2
     assert b"bestmove" in out
+
+
+def test_an_engine_that_nobody_listens_to_or_talks_to_ends(network):
+    with started("--network", network) as process:
+        process.stdin.write("isready\n")
+        heard(process, "readyok")
+        process.stdout.close()
+        process.stdin.write("go infinite\n")
+        assert process.wait(timeout=20) == 0
+    command = f"exec {shlex.join([*ENGINE, '--network', network])} <&-"
+    assert subprocess.run(["/bin/sh", "-c", command], timeout=60).returncode == 0
 
 
 # ---- matches -------------------------------------------------------------------------------------

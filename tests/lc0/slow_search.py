@@ -57,10 +57,15 @@ class Node:
 
 
 def occurred(position: Position, plies: int) -> bool:
-    """Whether the same position stood on the board so many plies ago, by the keys a state keeps."""
+    """Whether the same position stood on the board so many plies ago, by the keys a state keeps.
+
+    Keys leave out an en passant marker that allows no capture; for Lc0 it makes another position.
+    """
     state = position.state
     since = int(state["since"])
-    return plies <= since and state["history"][since - plies] == state["history"][since]
+    if plies > since or (plies == since and state["first_marked"]):
+        return False
+    return bool(state["history"][since - plies] == state["history"][since])
 
 
 class SlowSearch:

@@ -120,6 +120,12 @@ def test_moves_come_likeliest_first_and_temperature_flattens_them(tmp_path):
         network.evaluate("startpos", temperature=0)
 
 
+def test_at_the_least_temperature_the_likeliest_move_is_all_there_is(tmp_path):
+    network = lc0.load(stored(tmp_path, "attention, map")[0])
+    found = network.evaluate(["startpos"], temperature=5e-324)[0]
+    assert [move.p for move in found.moves.values()] == [1.0] + [0.0] * 19
+
+
 def test_answers_are_remembered_by_what_the_network_sees(tmp_path, monkeypatch):
     network = lc0.load(stored(tmp_path, "attention, dense, several heads")[0], batch=3)
     asked = []
@@ -166,6 +172,11 @@ def test_mates_have_no_moves_and_drawn_positions_all_of_them(tmp_path):
     assert set(drawn.moves) == {"a1a2", "a1b1", "a1b2"}
 
 
+def test_moves_may_be_counted_from_0():
+    given = {"fen": "4k3/8/8/8/8/8/4P3/4K3 w - - 7 0", "moves": ["e2e4"]}
+    assert position_of(given, chess_game()).text() == "4k3/8/8/8/8/8/4P3/4K3 w - - 7 1 moves e2e4"
+
+
 def test_lines_go_on_through_draws_that_nobody_claims():
     game = chess_game()
     back = ["g1f3", "g8f6", "f3g1", "f6g8"]
@@ -204,9 +215,12 @@ def test_files_of_positions_are_read_line_by_line(tmp_path):
     path = tmp_path / "positions.jsonl"
     path.write_text('{"fen": "startpos", "moves": ["e2e4"]}\n\n{"moves": "d2d4 d7d5"}\n')
     assert [position.text().split()[-1] for position in read_lines(path, chess_game())] == ["e2e4", "d7d5"]
+    path.write_bytes(b"\xef\xbb\xbf" + b'{"moves": ["e2e4"]}\r\n')
+    assert [position.text().split()[-1] for position in read_lines(path, chess_game())] == ["e2e4"]
     for bad, message in (
         ("{", "line 1 is no JSON"),
         ("[1]", "line 1 should be an object"),
+        ('{"FEN": "8/8/4k3/8/8/3K4/8/1R6 w - - 0 1"}', "line 1: a position has fen or moves"),
         ('{"fen": "startpos", "moves": ["e2e5"]}', "line 1: move 1"),
     ):
         path.write_text(bad + "\n")

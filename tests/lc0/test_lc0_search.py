@@ -187,6 +187,57 @@ def test_a_proven_win_is_played_though_others_have_more_visits(evaluators):
     assert found.analysis().value == 1
 
 
+LADDER = "7k/8/8/8/8/8/R7/1R4K1 w - - 0 1"
+
+
+def test_a_position_whose_result_was_proven_is_searched_on(evaluators):
+    searcher = Searcher(evaluators(seed=4), Lc0Settings(batch=8), nodes=20_000)
+    at = position(LADDER)
+    searcher.begin(at)
+    searcher.run(Limits(nodes=3000))
+    assert searcher.found().moves[0].result == 1
+    for action in searcher.found().moves[0].line[:2]:
+        at.play(action)
+        kept = searcher.child_of(0, action)
+        assert searcher.arrays.nodes[kept]["kind"] == PROVEN
+        searcher.begin(at)
+        assert searcher.arrays.nodes[0]["kind"] == OPEN
+        check_sums(searcher)
+    found = searcher.found()
+    assert (found.moves[0].result, found.moves[0].m) == (1, 0)
+    other = found.moves[-1].action
+    searcher.begin(at, [other])
+    searcher.run(Limits(nodes=searcher.visits + 50))
+    assert [(move.action, move.visits >= 50) for move in searcher.found().moves] == [(other, True)]
+    check_sums(searcher)
+    searcher.begin(at)
+    assert searcher.found().action == found.action
+
+
+@pytest.mark.parametrize("name", ["mates near", "forced mate", "few moves"])
+def test_a_search_by_depth_ends_when_nothing_is_left_to_find(evaluators, name):
+    searcher = Searcher(evaluators(), Lc0Settings(batch=8), nodes=20_000)
+    searcher.begin(position(POSITIONS[name]))
+    assert searcher.run(Limits(depth=50)) == "deep enough"
+    assert searcher.settled
+    assert searcher.visits < 10_000
+
+
+def test_a_first_position_with_an_en_passant_marker_does_not_come_again(evaluators):
+    marked = "8/8/8/p1p1p1p1/P1P1P1P1/8/8/K6k b - e3 0 1"
+    fast, _ = compare(evaluators(), marked, (10, 50, 200))
+    fast.run(Limits(nodes=800))
+    t = fast.arrays
+    drawn = t.nodes[: t.tree[0]["nodes"]]
+    drawn = drawn[drawn["kind"] == TWO_FOLD]
+    assert len(drawn) > 0
+    for node in drawn:
+        depth, up = 1, int(node["parent"])
+        while t.nodes[up]["parent"] >= 0:
+            depth, up = depth + 1, int(t.nodes[up]["parent"])
+        assert node["cycle"] < depth
+
+
 # ---- the tree ------------------------------------------------------------------------------------
 
 

@@ -134,8 +134,7 @@ def planes(
         if as_json:
             print_json({"plane": plane, "turn": turn, "ranks": rows})
         else:
-            text = [f"{rank + 1} {' '.join(f'{value:g}' for value in rows[rank])}" for rank in reversed(range(8))]
-            out.print("\n".join([*text, "  a b c d e f g h"]).replace(" 0", " ·"), markup=False)
+            out.print(plane_text(rows), markup=False)
         return
     sums = [float(one.sum()) for one in found]
     if as_json:
@@ -145,6 +144,14 @@ def planes(
         part = " ".join(f"{value:3g}" for value in sums[13 * board : 13 * board + 13])
         out.print(f"{13 * board:3d}  {part}", markup=False)
     out.print(f"104  {' '.join(f'{value:3g}' for value in sums[104:])}", markup=False)
+
+
+def plane_text(rows: list[list[float]]) -> str:
+    """Write a plane as a board, the eighth rank first; a dot is 0."""
+    cells = [[f"{value:g}" if value else "·" for value in row] for row in rows]
+    width = max(len(cell) for row in cells for cell in row)
+    ranks = [f"{rank + 1} {' '.join(f'{cell:>{width}s}' for cell in cells[rank])}" for rank in reversed(range(8))]
+    return "\n".join([*ranks, f"  {' '.join(f'{file:>{width}s}' for file in 'abcdefgh')}"])
 
 
 @lc0.command()
@@ -305,38 +312,56 @@ def print_evaluation(
 @lc0.command()
 def convert(
     net: NetArgument,
-    target: Annotated[Path, Argument(metavar="OUT", help="ends in .pb.gz, or in .pb where it is not packed")],
+    target: Annotated[
+        Path | None,
+        Argument(metavar="[OUT]", help="ends in .pb.gz, or in .pb where it is not packed; NET.f16.pb.gz if not given"),
+    ] = None,
+    *,
     encoding: Annotated[Encodings, Option(help="linear16 is read by every Lc0, the others from 0.33 on")],
 ) -> None:
     """Write a network with its numbers in another encoding.
 
-    rookery lc0 convert network.pb.gz half.pb.gz --encoding f16
+    rookery lc0 convert network.pb.gz --encoding f16
+
+    rookery lc0 convert network.pb.gz half.pb --encoding f16
     """
     from rookery.nets.lc0.files import convert as converted
     from rookery.nets.lc0.files import read_file, write_file
     from rookery.nets.lc0.numbers import ENCODINGS
     from rookery.terminal import out
 
+    target = target or beside(net, f".{encoding.value}.pb.gz")
     write_file(target, converted(read_file(net), ENCODINGS[encoding.value]))
     out.print(str(target), markup=False, soft_wrap=True)
+
+
+def beside(net: Path, ending: str) -> Path:
+    """Name a file beside a weight file by another ending; refuse to write over what is there."""
+    made = net.with_name(net.name.removesuffix(".gz").removesuffix(".pb") + ending)
+    if made.exists():
+        raise BadInput(f"{str(made)!r} is there already; name the file to write")
+    return made
 
 
 @lc0.command()
 def onnx(
     net: NetArgument,
-    target: Annotated[Path, Argument(metavar="OUT", help="ends in .onnx")],
+    target: Annotated[Path | None, Argument(metavar="[OUT]", help="ends in .onnx; NET.onnx if not given")] = None,
     policy_head: PolicyHeadOption = None,
     value_head: ValueHeadOption = None,
 ) -> None:
     """Write a network as ONNX, for other programs.
 
-    rookery lc0 onnx network.pb.gz network.onnx
+    rookery lc0 onnx network.pb.gz
+
+    rookery lc0 onnx network.pb.gz soft.onnx --policy-head soft
     """
     from rookery.nets.lc0.onnx import onnx_bytes
     from rookery.nets.lc0.stored import load_network
     from rookery.terminal import out
     from rookery.writing import write_whole
 
+    target = target or beside(net, ".onnx")
     if target.suffix != ".onnx":
         raise BadInput(f"{str(target)!r}: an ONNX file ends in .onnx")
     network = load_network(net)

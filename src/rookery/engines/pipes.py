@@ -9,14 +9,19 @@ from collections.abc import Iterator
 
 def heard(longest: int) -> Iterator[str]:
     """Yield the lines that come in, as text whatever bytes they are; a line is cut after so many bytes."""
+    if sys.stdin is None:  # closed by whoever started us
+        return
     while line := sys.stdin.buffer.readline(longest):
         yield line.decode(errors="replace")
 
 
 def tell(text: str) -> None:
-    """Answer on standard output."""
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
+    """Answer on standard output; where nobody listens any more, there is nothing left to do."""
+    try:
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    except (OSError, AttributeError):  # the manager is gone, or has never given us an output
+        leave()
 
 
 def leave() -> None:

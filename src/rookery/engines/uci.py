@@ -7,7 +7,6 @@ What cannot be understood or done is told in an `info string` and changes nothin
 
 from __future__ import annotations
 
-import os
 import queue
 import sys
 import threading
@@ -19,11 +18,12 @@ import rookery
 from rookery.arena.player import PlayerFailed
 from rookery.engines.pipes import heard, leave, tell
 from rookery.engines.uci_info import Style, info_lines, move_texts
-from rookery.engines.uci_options import OPTIONS, Options, read_option
+from rookery.engines.uci_options import DOUBTFUL, LIVE, OPTIONS, Options, read_option
 from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thinker, fallback, seed_of
-from rookery.engines.uci_words import Go, read_go, read_move, read_position
+from rookery.engines.uci_words import Go, read_go, read_moves, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
+from rookery.nets.lc0.files import check_beginning
 from rookery.search.analysis import Limits
 
 LONGEST_LINE = 1 << 16
@@ -34,11 +34,6 @@ FIRST_INFO = 0.1
 USUAL_PLAYER = "alphabeta"
 """who plays where no network is named"""
 AUTODISCOVER = "<autodiscover>"
-LIVE = {
-    "MultiPV", "Ponder", "UCI_ShowWDL", "UCI_ShowMovesLeft", "VerboseMoveStats", "MoveOverheadMs", "ScoreType",
-    "SmartPruningFactor", "Threads", "Clear Hash",
-}  # fmt: skip
-"""options that hold from now on; for the others the search is made anew"""
 
 
 @dataclass
@@ -121,11 +116,8 @@ class UciEngine:
                 self.complain(error)
         self.say("readyok")
 
-    def debug(self, rest: str) -> None:
-        """Hear a wish for more words, of which there are none."""
-
-    def register(self, rest: str) -> None:
-        """Hear of a registration, which nobody needs."""
+    def pass_over(self, rest: str) -> None:
+        """Hear a wish for more words, of which there are none, or of a registration, which nobody needs."""
 
     def setoption(self, rest: str) -> None:
         """Set an option: `name NAME value VALUE`."""
@@ -134,7 +126,7 @@ class UciEngine:
     def set(self, name: str, value: str) -> None:
         """Set an option to a value."""
         option = self.options.set(name, "" if value == "<empty>" else value)
-        if option is None:
+        if option is None or option.idle:
             self.remark(f"option {name} has no effect here")
         elif option.name == "Clear Hash":
             self.forget()
@@ -166,18 +158,25 @@ class UciEngine:
         """Return who thinks, ready to do so; who thought before goes on where the options want what cannot be."""
         if self.stale or self.thinker is None:
             self.wait_for_worker()
-            try:
-                self.renew()
-            except BadInput as error:
-                if self.thinker is None:
-                    raise
-                self.complain(error)
-            self.stale = False
+            self.renew_what_can_be()
+            self.stale, self.options.proven = False, dict(self.options.values)
         assert self.thinker is not None
         if not self.ready:
             self.thinker.prepare()
             self.ready = True
         return self.thinker
+
+    def renew_what_can_be(self) -> None:
+        """Make the thinker that the options want, but for those that want what cannot be: these are taken back."""
+        for doubtful in (*DOUBTFUL, ()):
+            try:
+                self.renew()
+                return
+            except BadInput as error:
+                if self.thinker is None:
+                    raise
+                self.complain(error)
+                self.options.take_back(doubtful)
 
     def renew(self) -> None:
         """Make the thinker that the options want; the one before stays where that fails."""
@@ -225,7 +224,9 @@ class UciEngine:
 
     def set_up(self, go: Go) -> Running:
         """Make what is needed for a search."""
-        only = tuple(read_move(self.position, text) for text in go.only)
+        only, wrong = read_moves(self.position, go.only)
+        for reason in wrong:
+            self.remark(f"searchmoves: {reason}")
         overhead = self.options.number("MoveOverheadMs") / 1000
         seconds = go.seconds(int(self.position.state["chess_mover"]) == 0, overhead)
         waits = go.ponder or not go.limited
@@ -335,7 +336,7 @@ class UciEngine:
         self.say(f"bestmove {self.position.move_text(action)}")
 
     commands = {
-        "uci": uci, "isready": isready, "debug": debug, "register": register, "setoption": setoption,
+        "uci": uci, "isready": isready, "debug": pass_over, "register": pass_over, "setoption": setoption,
         "ucinewgame": ucinewgame, "position": position_comes, "go": go, "stop": stop, "ponderhit": ponderhit,
     }  # fmt: skip
 
@@ -391,8 +392,8 @@ def run(network: str = "", player: str = "", seed: int = 0, options: Iterable[st
         Options().set(name, value)  # what means nothing is refused before a manager waits
     if network and player:
         raise BadInput(f"either a network or a player plays, not both {network!r} and {player!r}")
-    if network and not os.path.isfile(network):
-        raise BadInput(f"there is no network {network!r}")
+    if network:
+        check_beginning(network)
     if player:
         PlayerThinker(player, chess_game()).close()
     sys.setswitchinterval(0.001)  # seconds after which a thread that thinks lets the others in

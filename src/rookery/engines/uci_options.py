@@ -7,6 +7,7 @@ and have no effect.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -36,6 +37,8 @@ class EngineOption:
     same_as: str = ""
     """the option of which it is another name"""
     meaning: str = ""
+    idle: bool = False
+    """whether it is there only because managers refuse to set what an engine does not tell of"""
 
     @property
     def line(self) -> str:
@@ -92,6 +95,11 @@ def of_search(name: str, setting: str) -> EngineOption:
     return EngineOption(name, "check", str(field.default == "on").lower(), setting=setting, meaning=meaning)
 
 
+def idle(name: str, kind: str = "string", default: str = "", most: int = 0) -> EngineOption:
+    """Make an option of Lc0 that means nothing here."""
+    return EngineOption(name, kind, default, 0, most, meaning="taken, without effect", idle=True)
+
+
 OPTIONS = (
     EngineOption("WeightsFile", "string", "<autodiscover>", meaning="the network, a .pb.gz or .pb file"),
     EngineOption("Threads", "spin", "0", 0, 1024, meaning="threads of a CPU that run the network; 0: all"),
@@ -130,6 +138,17 @@ OPTIONS = (
     EngineOption("Hash", "spin", "1024", 1, 1 << 18, same_as="RamLimitMb"),
     EngineOption("Move Overhead", "spin", "200", 0, 100_000, same_as="MoveOverheadMs"),
     EngineOption("Clear Hash", "button", meaning="forget tree and evaluations"),
+    idle("SyzygyPath"),
+    idle("LogFile"),
+    idle("Contempt"),
+    idle("BackendOptions"),
+    idle("MaxPrefetch", "spin", "32", 1024),
+    idle("OutOfOrderEval", "check", "true"),
+    idle("MaxCollisionEvents", "spin", "917", 65_536),
+    idle("PerPVCounters", "check", "false"),
+    idle("DrawScore", default="0"),
+    idle("NodesPerSecondLimit", default="0"),
+    idle("TimeManager", default="legacy"),
 )  # fmt: skip
 ALIASES = {
     "networkfile": "WeightsFile", "weights": "WeightsFile", "evalfile": "WeightsFile", "nncache": "NNCacheSize",
@@ -137,12 +156,19 @@ ALIASES = {
     "minibatch": "MinibatchSize", "showwdl": "UCI_ShowWDL", "ramlimit": "RamLimitMb", "device": "Backend",
 }  # fmt: skip
 WITHOUT_EFFECT = {
-    "syzygypath", "logfile", "contempt", "contemptmode", "backendoptions", "maxprefetch", "outofordereval",
-    "perpvcounters", "maxcollisionevents", "drawscore", "nodespersecondlimit", "timemanager", "temperature",
-    "tempdecaymoves", "noise", "noiseepsilon", "noisealpha", "uciopponent", "uciratingadv", "ucianalysemode",
-    "ucilimitstrength", "ucielo", "ucishowcurrline", "slowmover", "debuglogfile", "cpuctatroot", "cpuctbaseatroot",
-    "cpuctfactoratroot", "roothasowncpuctparams", "maxconcurrentsearchers", "cachehistorylength", "taskworkers",
+    "contemptmode", "temperature", "tempdecaymoves", "noise", "noiseepsilon", "noisealpha", "uciopponent",
+    "uciratingadv", "ucianalysemode", "ucilimitstrength", "ucielo", "ucishowcurrline", "slowmover", "debuglogfile",
+    "cpuctatroot", "cpuctbaseatroot", "cpuctfactoratroot", "roothasowncpuctparams", "maxconcurrentsearchers",
+    "cachehistorylength", "taskworkers",
 }  # fmt: skip
+"""options that are taken though nobody is told of them"""
+LIVE = {
+    "MultiPV", "Ponder", "UCI_ShowWDL", "UCI_ShowMovesLeft", "VerboseMoveStats", "MoveOverheadMs", "ScoreType",
+    "SmartPruningFactor", "Threads", "Clear Hash",
+}  # fmt: skip
+"""options that hold from now on; for the others the search is made anew"""
+DOUBTFUL = (("WeightsFile", "Backend", "PolicyHead", "ValueHead"), ("RamLimitMb", "NNCacheSize"))
+"""options that may want what is not there: a network, memory; taken back in this order where the search fails"""
 
 
 def plain(name: str) -> str:
@@ -173,9 +199,15 @@ class Options:
 
     def __init__(self) -> None:
         self.values = {option.name: option.default for option in OPTIONS}
+        self.proven = dict(self.values)
+        """what the options were when the search was made last"""
+
+    def take_back(self, names: Sequence[str]) -> None:
+        """Give options the values with which a search could be made."""
+        self.values |= {name: self.proven[name] for name in names}
 
     def set(self, name: str, value: str) -> EngineOption | None:
-        """Set an option and return it; None if it has no effect. Raise BadInput if there is none or not this value."""
+        """Set an option and return it; None if nobody is told of it. Raise BadInput for a wrong name or value."""
         option = option_named(name)
         if option is None:
             if plain(name) in WITHOUT_EFFECT:

@@ -133,7 +133,8 @@ class NetworkThinker(Thinker):
             why = self.searcher.run(replace(job.limits, nodes=part), watch)
             told = self.told(job, 1)
             found = told is not None and told.lines and told.lines[0].mate
-            if (found and 0 < found <= job.mate) or part == nodes or why != "all nodes searched":
+            done = part == nodes or why != "all nodes searched" or self.searcher.settled
+            if done or (found and 0 < found <= job.mate):
                 break
 
     def told(self, job: Job, lines: int, verbose: bool = False) -> Told | None:

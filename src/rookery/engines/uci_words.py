@@ -12,6 +12,7 @@ from rookery.games.chess import NO_PROGRESS, Chess
 from rookery.games.chess_text import UCI
 from rookery.games.position import Action, Position
 from rookery.games.rules import play
+from rookery.lc0.positions import usual_fen
 from rookery.lc0.search import legal_actions, searchable
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}")
@@ -38,7 +39,7 @@ def read_position(words: Sequence[str], game: Chess) -> tuple[Position, Position
         head = head[1:]
     elif head[:1] != ["startpos"]:
         raise BadInput("position should be followed by startpos or fen")
-    start = game.position(" ".join(head))
+    start = game.position(usual_fen(" ".join(head)))
     position, made = start.copy(), list[Action]()
     for move in moves:
         if int(position.state["since"]) >= NO_PROGRESS:
@@ -58,6 +59,17 @@ def read_move(position: Position, text: str) -> Action:
     if action not in legal_actions(position):
         raise BadInput(f"{text} is not legal in {position.text()!r}")
     return action
+
+
+def read_moves(position: Position, texts: Sequence[str]) -> tuple[tuple[Action, ...], list[str]]:
+    """Read the moves among some texts; return them, and why the others are none."""
+    moves, wrong = list[Action](), list[str]()
+    for text in texts:
+        try:
+            moves.append(read_move(position, text))
+        except BadInput as error:
+            wrong.append(str(error))
+    return tuple(moves), wrong
 
 
 # ---- go ------------------------------------------------------------------------------------------

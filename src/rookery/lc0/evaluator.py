@@ -179,7 +179,7 @@ class Evaluator:
         """Return what was found of one position by the names of its moves."""
         count = int(found.counts[row])
         logits = found.logits[row, :count]
-        shares = softmax(logits.astype(np.float64) / temperature)
+        shares = softmax(logits.astype(np.float64), temperature)
         moves = {}
         for k in np.argsort(-shares, kind="stable"):
             text = position.move_text(int(found.actions[row, k]))
@@ -262,11 +262,12 @@ def view_key(masks: np.ndarray, values: np.ndarray) -> bytes:
     return hashlib.blake2b(masks.tobytes() + values[109].tobytes(), digest_size=16).digest()
 
 
-def softmax(x: np.ndarray) -> np.ndarray:
+def softmax(x: np.ndarray, temperature: float) -> np.ndarray:
     """Return shares that sum to 1; none for none."""
     if not len(x):
         return x
-    shares: np.ndarray = np.exp(x - x.max())
+    with np.errstate(over="ignore"):  # at a temperature near 0 the best is all there is
+        shares: np.ndarray = np.exp((x - x.max()) / temperature)
     shares /= shares.sum()
     return shares
 

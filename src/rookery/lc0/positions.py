@@ -46,6 +46,8 @@ def position_of(given: Given, game: Chess) -> Position:
 
 def position_of_fields(given: dict[str, Any], game: Chess) -> Position:
     """Read a position from its FEN and moves."""
+    if not given.keys() & {"fen", "moves"}:
+        raise BadInput(f"a position has fen or moves, and {str(given)[:60]} has neither")
     fen, moves = given.get("fen", STARTPOS), given.get("moves", [])
     if not isinstance(fen, str):
         raise BadInput(f"fen should be text, not {fen!r}")
@@ -55,9 +57,15 @@ def position_of_fields(given: dict[str, Any], game: Chess) -> Position:
     return position_after(fen, moves, game)
 
 
+def usual_fen(fen: str) -> str:
+    """Return a FEN whose moves are counted from 1: programs that do not know the number write 0."""
+    words = fen.split()
+    return " ".join([*words[:5], "1", *words[6:]]) if words[5:6] == ["0"] else fen
+
+
 def position_after(fen: str, moves: Sequence[str], game: Chess) -> Position:
     """Return the position after some moves from a FEN, or from `startpos`."""
-    position = game.position(fen)
+    position = game.position(usual_fen(fen))
     for number, move in enumerate(moves, start=1):
         state = position.state
         if state["ending"] in (MATE, STALEMATE) or state["since"] >= NO_PROGRESS:
@@ -75,7 +83,7 @@ def position_after(fen: str, moves: Sequence[str], game: Chess) -> Position:
 def read_lines(path: str | Path, game: Chess) -> Iterator[Position]:
     """Read positions from a file of one JSON object a line; an error names the line."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = Path(path).read_text(encoding="utf-8-sig")  # some programs begin with a mark of the encoding
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
     yield from positions_in(text.splitlines(), str(path), game)

@@ -38,6 +38,7 @@ from rookery.search.lc0_arrays import (
     ENDED,
     MEMORY,
     MOST_VISITS,
+    PROVEN,
     another_batch,
     keep_subtree,
     room,
@@ -248,7 +249,7 @@ class Searcher:
             return "all nodes searched"
         if self.arrays.tree[0]["full"]:
             return "the tree has used up its memory"
-        if limits.depth is not None and self.depth >= limits.depth:
+        if limits.depth is not None and (self.depth >= limits.depth or self.settled):
             return "deep enough"
         return "stopped" if out_of_time(limits, watch) else ""
 
@@ -273,13 +274,26 @@ class Searcher:
         behind = visits[0] - visits[1] if len(visits) > 1 else float("inf")
         return "no move can catch up" if behind > remaining / pruning else ""
 
-    def root_visits(self) -> list[int]:
-        """List the visits of the root's moves that are searched, the most first."""
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is left to find: a move is proven to win, or what each one leads to is known."""
+        children = self.root_children()
+        nodes = self.arrays.nodes[children[children >= 0]]
+        known = nodes[(nodes["kind"] == ENDED) | (nodes["kind"] == PROVEN)]
+        return bool((known["upper"] < 0).any() or len(known) == len(children))
+
+    def root_children(self) -> np.ndarray:
+        """List the nodes of the root's moves that are searched; -1 for those not yet visited."""
         root, tree = self.arrays.nodes[0], self.arrays.tree[0]
         edges = self.arrays.edges[int(root["first"]) : int(root["first"]) + int(root["count"])]
         if tree["restricted"]:
             edges = edges[self.arrays.allowed[edges["action"]] > 0]
-        children = edges["child"]
+        children: np.ndarray = edges["child"]
+        return children
+
+    def root_visits(self) -> list[int]:
+        """List the visits of the root's moves that are searched, the most first."""
+        children = self.root_children()
         visits = np.where(children >= 0, self.arrays.nodes[np.maximum(children, 0)]["visits"], 0)
         return sorted(visits.tolist(), reverse=True)
 

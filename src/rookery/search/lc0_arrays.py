@@ -194,6 +194,27 @@ def keep_subtree(t: Arrays, top: int) -> None:
         nodes += 1
     tree.nodes, tree.edges, tree.full = nodes, edges, 0
     revert_draws(t)
+    if t.nodes[0].kind == PROVEN:
+        reopen(t)
+
+
+@inner
+def reopen(t: Arrays) -> None:
+    """Let a root be searched whose result is proven; what is proven of its moves stays.
+
+    Its sums are made again from those of its moves. Of its own evaluation only the value is kept, so for draws and
+    plies its own visit counts as the mean of the others.
+    """
+    root, visits, value, draws, plies = t.nodes[0], 0, 0.0, 0.0, 0.0
+    for e in range(root.first, root.first + root.count):
+        child = t.edges[e].child
+        if child >= 0:
+            node = t.nodes[child]
+            visits += node.visits
+            value, draws, plies = value - node.value, draws + node.draws, plies + node.plies + node.visits
+    more = (visits + 1) / max(1, visits)
+    root.visits, root.value, root.draws, root.plies = visits + 1, value + root.own, draws * more, plies * more
+    root.kind, root.lower, root.upper = OPEN, -1, 1
 
 
 @inner

@@ -24,10 +24,13 @@ LATE = 50  # plies without progress from which twins must agree in them
 
 @inner
 def plies_since_same(state: State) -> int:
-    """Return how long ago the present position was there before; 0 if it was not."""
+    """Return how long ago the present position was there before; 0 if it was not.
+
+    A first position with an en passant marker is another one, as in the planes, even if nobody could capture.
+    """
     now = state.history[state.since]
     for i in range(state.since - 4, -1, -2):
-        if state.history[i] == now:
+        if state.history[i] == now and (i > 0 or state.first_marked == 0):
             return int(state.since - i)
     return 0
 

@@ -360,6 +360,8 @@ def test_a_file_that_unpacks_to_more_than_allowed_is_refused_without_taking_the_
         read_bytes(lie)
     with pytest.raises(BadInput, match=r"cut off"):
         read_bytes(start + b"\x12" + wire.varint_bytes(1 << 30))
+    with pytest.raises(BadInput, match=r"more than 268,435,456 bytes .* no network of [\d,]+ packed bytes"):
+        read_bytes(gzip.compress(start + b"\x12" + wire.varint_bytes(300 << 20) + bytes(1 << 20)))
     assert tracemalloc.get_traced_memory()[1] < 16 << 20
     tracemalloc.stop()
     with pytest.raises(BadInput, match=r"more than 100,000 fields"):

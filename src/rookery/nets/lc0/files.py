@@ -42,6 +42,11 @@ from rookery.writing import write_whole
 
 MOST_BYTES = 2 << 30
 """unpacked; the largest published networks have less than a fifth of it"""
+MOST_PACKED = 32
+"""times a file may grow when it is unpacked; weights hardly shrink, so that one of a few megabytes that would take
+gigabytes is no network"""
+ALWAYS_ALLOWED = 256 << 20
+"""bytes, however small the file is: networks that nobody has taught may be full of zeros"""
 GZIP = b"\x1f\x8b"
 BATCH_NORM_EPS = 1e-5
 OTHER_FILES = {
@@ -210,6 +215,19 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> WeightFile:
         raise BadInput(f"{name!r} cannot be read: {error.strerror or error}") from None
 
 
+def check_beginning(path: str | Path) -> None:
+    """Refuse a file that does not begin as a weight file does, without reading the rest of it."""
+    try:
+        with Path(path).open("rb") as file:
+            packed = file.read(2) == GZIP
+            file.seek(0)
+            first = (gzip.GzipFile(fileobj=file) if packed else file).read(len(FIRST_BYTES))
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if first != FIRST_BYTES:
+        raise BadInput(f"{path} is no Lc0 weight file: {guess(first)}")
+
+
 def read_bytes(content: bytes, name: str = "weights", most_bytes: int = MOST_BYTES) -> WeightFile:
     """Read a weight file that is in memory."""
     return read_stream(io.BytesIO(content), name, most_bytes)
@@ -218,13 +236,17 @@ def read_bytes(content: bytes, name: str = "weights", most_bytes: int = MOST_BYT
 def read_stream(file: BinaryIO, name: str, most_bytes: int) -> WeightFile:
     """Read a weight file from its beginning; packed or not is told by its first bytes."""
     packed = file.read(2) == GZIP
+    size = file.seek(0, io.SEEK_END)
     file.seek(0)
+    remedy, plausible = "a larger limit has to be asked for (most_bytes)", max(MOST_PACKED * size, ALWAYS_ALLOWED)
+    if packed and plausible < most_bytes:
+        most_bytes, remedy = plausible, f"no network of {size:,} packed bytes does"
     try:
         stream: Any = gzip.GzipFile(fileobj=file) if packed else file
         first = stream.read(len(FIRST_BYTES))
         if first != FIRST_BYTES:
             raise BadInput(f"is no Lc0 weight file: {guess(first)}")
-        source = Source(stream, most_bytes)
+        source = Source(stream, most_bytes, remedy)
         source.ahead = first
         net = read_message(source, NET)
     except BadInput as error:

@@ -97,8 +97,9 @@ class Message:
 class Source:
     """A stream that is read to its end, within limits."""
 
-    def __init__(self, stream: BinaryIO, most_bytes: int):
-        self.stream, self.most_bytes = stream, most_bytes
+    def __init__(self, stream: BinaryIO, most_bytes: int, remedy: str = "larger ones are not read"):
+        """Read a stream; `remedy` says what can be done where it holds more than it may."""
+        self.stream, self.most_bytes, self.remedy = stream, most_bytes, remedy
         self.position = 0
         self.fields = 0
         self.ahead = b""
@@ -112,10 +113,7 @@ class Source:
     def take(self, count: int) -> bytes:
         """Read so many bytes; memory is only taken for those that are there."""
         if self.position + count > self.most_bytes:
-            raise BadInput(
-                f"holds more than {self.most_bytes:,} bytes when unpacked; a larger limit has to be asked for "
-                "(most_bytes)"
-            )
+            raise BadInput(f"holds more than {self.most_bytes:,} bytes when unpacked; {self.remedy}")
         parts, missing = [self.ahead[:count]], count - len(self.ahead[:count])
         self.ahead = self.ahead[count:]
         while missing:
