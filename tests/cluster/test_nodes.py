@@ -67,12 +67,15 @@ def test_an_address_at_which_nobody_answers_is_known():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("config", ["pylos_quick", "gomoku_curriculum"])
-def test_training_at_a_wrong_address_without_a_token_names_the_address_and_leaves_nothing_behind(tmp_path, config):
+@pytest.mark.parametrize(
+    "command",
+    ["train pylos_quick", "train gomoku_curriculum", "study chess --preset quick --only lessons --folder runs"],
+)
+def test_a_wrong_address_without_a_token_is_named_and_leaves_nothing_behind(tmp_path, command):
     address = free_address()
     own = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     done = subprocess.run(
-        [sys.executable, "-m", "rookery", "train", config, "--ray", address], cwd=tmp_path, timeout=300,
+        [sys.executable, "-m", "rookery", *command.split(), "--ray", address], cwd=tmp_path, timeout=300,
         env=own | {"HOME": str(tmp_path / "home")}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr

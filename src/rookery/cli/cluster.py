@@ -59,19 +59,20 @@ def refuse_workers(ray: str | None, workers: int | None) -> None:
 
 
 def check_cluster(ray: str | None, workers: int | None) -> None:
-    """Refuse what cannot be, before anything is made: workers without a cluster, a cluster without Ray or tokens."""
+    """Refuse what cannot be, before anything is made: workers without a cluster, one without Ray, tokens, or answer."""
     refuse_workers(ray, workers)
     if ray is not None:
-        from rookery.cluster.nodes import imported_ray
+        from rookery.cluster.nodes import imported_ray, knock
 
         imported_ray()
+        knock(ray)
 
 
 def check_lessons(ray: str | None, workers: int | None, stages: Sequence[str]) -> None:
     """Refuse a cluster for stages of a study of which it does none."""
-    check_cluster(ray, workers)
     if ray is not None and "lessons" not in stages:
         raise BadInput(f"--ray {ray}: a cluster makes lessons, which are not among the stages: {', '.join(stages)}")
+    check_cluster(ray, workers)
 
 
 @contextmanager

@@ -67,13 +67,12 @@ def imported_ray() -> Any:
 def joined(address: str) -> Iterator[Cluster]:
     """Join the cluster at an address, HOST:PORT, or start one on this machine if the address is `local`."""
     ray = imported_ray()
+    knock(address)
     own: dict[str, Any] = {"include_dashboard": False} if address == LOCAL else {}
     before = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
     except ray.exceptions.AuthenticationError as error:
-        if address != LOCAL and (why := unreachable(address)):  # Ray looks for a token before it asks anybody
-            raise BadInput(not_joined(address, why)) from None
         raise BadInput(
             f"the cluster at {address} asks for its token: put what `ray get-auth-token` prints there into "
             f"~/.ray/auth_token or RAY_AUTH_TOKEN here ({first_line(error)})"
@@ -101,6 +100,12 @@ def not_joined(address: str, why: str) -> str:
         f"--ray {address}: no cluster is joined there; give HOST:PORT of one that `ray start --head` has begun and "
         f"that this machine belongs to, or {LOCAL} ({why})"
     )
+
+
+def knock(address: str) -> None:
+    """Refuse an address at which nobody answers: Ray would wait for minutes, and ask for a token before."""
+    if address != LOCAL and (why := unreachable(address)):
+        raise BadInput(not_joined(address, why))
 
 
 def unreachable(address: str) -> str:
