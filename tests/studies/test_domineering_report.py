@@ -17,7 +17,7 @@ from rookery import BadInput
 from rookery.studies.domineering_answers import all_answers, throughout
 from rookery.studies.domineering_figures import leave_empty, sector_board, show_far_below
 from rookery.studies.domineering_findings import Findings, frozen_text
-from rookery.studies.domineering_report import report_facts, write_report
+from rookery.studies.domineering_report import report_facts, verification, write_report
 from rookery.studies.pylos_figures import new_figure
 from rookery.studies.seeds import paired
 from studies.domineering_made_up import SMALL, made_up_comparison, made_up_run, made_up_study
@@ -129,7 +129,7 @@ def test_answers_are_those_the_runs_were_made_with(found):
     assert answer(found, "H2").verdict == "no"  # it was made to grow from 0.15 to 0.18
     assert answer(found, "H3").verdict == "yes"
     assert answer(found, "Does embedding a network that was not").verdict == "no"
-    assert answer(found, "Would the gap").verdict == "yes"
+    assert answer(found, "Do fits of the gap").verdict == "yes"
 
 
 def test_throughout_needs_every_part():
@@ -225,6 +225,13 @@ def test_the_report_has_all_runs_and_remarks(whole):
     assert page.tags.count("table") > 10
     assert "A &lt;remark&gt; with a link (https://example.org/x) and" in content
     assert "<li>an item</li>" in content
+
+
+@pytest.mark.parametrize(
+    ("difference", "told"), [(1.47e-14, "2e-14"), (1.02e-14, "2e-14"), (9.3e-15, "1e-14"), (1e-16, "1e-16"), (0.0, "0")]
+)
+def test_a_difference_at_the_cut_is_never_told_smaller_than_it_is(difference, told):
+    assert verification({"verified": True, "differences": {"stream": difference}}) == f"yes, within {told}"
 
 
 @pytest.mark.slow

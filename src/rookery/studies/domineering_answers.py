@@ -76,7 +76,8 @@ def judged(verdict: str, *notes: str) -> str:
 def help_answers(found: Findings, protocol: str) -> list[Answer]:
     """Answer whether embedding helps a large network to learn, soon and in the end."""
     answers = []
-    for span, question in ((EARLY, "Does embedding let a large network learn faster?"), (END, "Does it learn better?")):
+    faster = "Does embedding let a large network learn faster, the small one's steps not counted?"
+    for span, question in ((EARLY, faster), (END, "Does it learn better?")):
         told, verdicts = [], []
         for pair in (("large-aux", "large"), ("large-plain", "large")):
             part = found.part(pair, protocol, LEARNED, span)
@@ -191,8 +192,8 @@ def early_answer(found: Findings, protocol: str) -> Answer:
 
 
 def survival_answer(found: Findings, protocol: str) -> Answer:
-    """Answer whether the gap between large-aux and large would be left in the end."""
-    question = f"Would the gap of large-aux over large at layer {found.layer} survive longer training?"
+    """Answer whether the gap between large-aux and large would be left, as far as curves can tell."""
+    question = f"Do fits of the gap of large-aux over large at layer {found.layer} leave some of it in the end?"
     said = "about 0.044 by an exponential, 0.010 by a power law (the original, 3 seeds)"
     decay = found.decay(AUX, protocol)
     if decay is None:

@@ -279,6 +279,8 @@ def draw_strength(found: Findings, protocol: str, path: Path) -> bool:
     axis.axvline(0.5, color="grey", linewidth=0.8)
     axis.set_yticks(range(len(rows)), [f"{first} against {second}" for (first, second), _ in rows])
     axis.invert_yaxis()
+    low, high = axis.get_xlim()
+    axis.set(xlim=(low, high + 0.06 * (high - low)))  # room for the name of a seed behind the longest line
     across = "score of the first (95 % over openings; tick: mean of seeds)"
     finish(axis, f"Matches at equal steps, {protocol}", across, "")
     save(figure, path)

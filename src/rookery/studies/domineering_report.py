@@ -6,6 +6,7 @@ What is missing is named, and the rest is shown: any number of seeds, runs of an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, Context
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,12 @@ def summary_section(found: Findings, drawn: bool) -> Iterator[str]:
         "intervals are not widened for that."
     )
     yield ""
+    if drawn:
+        yield (
+            "Thin lines of figures are seeds, thick ones their mean; bands are 95 % by drawing whole seeds, which is "
+            "too narrow where there are few. The end is the last tenth of the steps, the mean of what was measured."
+        )
+        yield ""
     if not found.records.runs:
         return
     yield "## Answers"
@@ -98,7 +105,12 @@ def verification(value: Any) -> str:
     differences = value.get("differences")
     known = differences.values() if isinstance(differences, dict) else value.values()
     numbers = [each for each in known if isinstance(each, float)]
-    return f"yes, within {max(numbers):.1g}" if numbers else "yes" if value.get("verified") else "-"
+    return f"yes, within {rounded_up(max(numbers))}" if numbers else "yes" if value.get("verified") else "-"
+
+
+def rounded_up(value: float) -> str:
+    """Write a number with one digit, never less than it is."""
+    return f"{float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(value)):g}"
 
 
 def games_section(found: Findings) -> Iterator[str]:

@@ -144,7 +144,9 @@ def decay_section(found: Findings, protocol: str, figures: set[str]) -> Iterator
         "Curves fitted to the mean gap over seeds, from the first probe after step 0 on. BIC counts steps for as many "
         "independent ones as they are worth; less is better. `not determined`: the decay is too slow for this length "
         "of training, and the asymptote could be anything. Intervals by drawing seeds are too narrow with few of them; "
-        "Student's is that of the asymptotes of each seed's own fit, and verdicts go by it."
+        "Student's is that of the asymptotes of each seed's own fit, and verdicts go by it. The learning rate falls to "
+        "0 at the last step, which flattens every curve: an asymptote is what such a schedule leaves, and no promise "
+        "of what more steps would."
     )
     yield ""
     rows = []
