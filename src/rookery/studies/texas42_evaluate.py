@@ -77,9 +77,9 @@ def compared(regret: np.ndarray, agrees: np.ndarray, ceiling: np.ndarray) -> dic
     }
 
 
-def random_choices(trial: Trial, seed: int = 1) -> np.ndarray:
+def random_choices(trial: Trial) -> np.ndarray:
     """Choose any legal slot."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     return choices_of(rng.random(trial.legal.shape), trial.legal)
 
 
