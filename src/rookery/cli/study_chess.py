@@ -12,9 +12,8 @@ import typer
 from typer import Option
 
 from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_lessons, own_help, spread_over
-from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
-from rookery.cli.study import INTERRUPTED, circumstances, studies, told
-from rookery.cli.study_gomoku import bar_for
+from rookery.cli.shared import INTERRUPTED, SecondsOption, chosen_device, deadline, failures_told
+from rookery.cli.study import bar_for, circumstances, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,8 +12,8 @@ import typer
 from typer import Option
 
 from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_lessons, spread_over
-from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
-from rookery.cli.study import INTERRUPTED, circumstances, listed, studies, told
+from rookery.cli.shared import INTERRUPTED, SecondsOption, chosen_device, deadline, failures_told
+from rookery.cli.study import bar_for, circumstances, listed, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
@@ -112,20 +111,6 @@ def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads:
         done = {"train": train, "milestones": milestones, "compare": compare}[stage](study, meant, over, threads)
     if not done:
         told(f"stopped in {stage}; the same command goes on")
-
-
-@contextmanager
-def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Show a progress bar."""
-    from rookery.terminal import progress_bar
-
-    with progress_bar() as bar:
-        task = bar.add_task(what, total=None, note="")
-
-        def say(done: int, total: int, note: str) -> None:
-            bar.update(task, completed=done, total=total, note=note)
-
-        yield say
 
 
 # ---- training ------------------------------------------------------------------------------------
