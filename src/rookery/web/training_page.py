@@ -14,7 +14,7 @@ from rookery.errors import BadInput
 from rookery.learn.settings import packaged_names
 from rookery.web.charts import ends_of, training_options
 from rookery.web.curves import Span
-from rookery.web.frame import plain_button, work_style
+from rookery.web.frame import plain_button, style
 from rookery.web.joining import BANDS, caption
 from rookery.web.site import Site
 from rookery.web.training_parts import CardPart, WatchPart, aside, rating_text
@@ -53,7 +53,7 @@ class TrainingPage:
 
     def build(self) -> None:
         """Make the elements."""
-        ui.add_css(work_style())
+        ui.add_css(style("work.css"))
         with ui.element("main").classes("training"):
             with ui.element("div").classes("column"):
                 self.build_start()
