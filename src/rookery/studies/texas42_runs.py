@@ -30,8 +30,9 @@ from rookery.learn.locks import Lock
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
-from rookery.studies.domineering_runs import differing
-from rookery.studies.texas42_files import digest, write_json
+from rookery.studies.domineering_files import digest
+from rookery.studies.domineering_runs import differing, read_json
+from rookery.studies.texas42_files import write_json
 from rookery.studies.texas42_plan import TrainSettings
 from rookery.studies.texas42_tables import Tables
 from rookery.studies.texas42_training import Speed, Stage, Trainer, measured
@@ -144,7 +145,7 @@ class Run:
     def write_settings(self, network: Stage, tables: Tables) -> None:
         """Write what the run is; refuse to go on with one that is another."""
         essence = json.loads(json.dumps({**self.settings.as_dict(), "checksums": tables.checksums}))
-        there = self.facts()
+        there = read_json(self.facts_file, FORMAT)
         if there is None:
             facts = {"format": FORMAT, "stage": self.settings.stage, "parameters": network.weights}
             write_json(self.facts_file, facts | {"train_rows": len(tables.train)} | essence)
@@ -152,18 +153,6 @@ class Run:
         others = differing(essence, {key: there.get(key) for key in essence})
         if others:
             raise BadInput(f"{self.folder} was begun with {'; '.join(others)}; take another --name, or remove it")
-
-    def facts(self) -> dict[str, Any] | None:
-        """Read what the run is; None if it is not begun."""
-        try:
-            content = json.loads(self.facts_file.read_bytes())
-        except FileNotFoundError:
-            return None
-        except ValueError as error:
-            raise BadInput(f"{self.facts_file} is damaged: {error}; remove {self.folder} to train anew") from None
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise BadInput(f"{self.facts_file} is of no run that this program knows")
-        return content
 
     # -- going on --
 
