@@ -62,7 +62,7 @@ class StageRun:
     def __init__(
         self, folder: Path, stage: Stage, settings: ImitationSettings | RunSettings, seed: int, help_with: Help
     ):
-        self.folder, self.stage, self.until = folder, stage, stage.until
+        self.stage, self.until = stage, stage.until
         if isinstance(settings, ImitationSettings):
             self.work: Work = ImitationWork(folder, settings, help_with)
         else:

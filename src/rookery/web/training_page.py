@@ -128,7 +128,6 @@ class TrainingPage:
                     self.watch = WatchPart(self.site, self.visitor)
                 with ui.tab_panel("Log"):
                     self.log = ui.label().classes("table-text").mark("log")
-        self.tabs = tabs
         self.stop_button.set_visibility(False)
         self.resume_button.set_visibility(False)
 
