@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from typer import Option
 from rookery.cli.shared import INTERRUPTED, app
 
 if TYPE_CHECKING:
+    from rookery.learn.spread import Say
     from rookery.studies.pylos import Study
 
 studies = typer.Typer(help="Studies: recipes that train, measure and report.", no_args_is_help=True)
@@ -113,7 +114,7 @@ def told(text: str) -> None:
 
 
 @contextmanager
-def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
+def bar_for(what: str) -> Iterator[Say]:
     """Show a progress bar, which is told how much is done, of how much, and a note."""
     from rookery.terminal import progress_bar
 
@@ -127,7 +128,7 @@ def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 
 @contextmanager
-def bar_until_interrupt(what: str) -> Iterator[Callable[[int, int, str], None]]:
+def bar_until_interrupt(what: str) -> Iterator[Say]:
     """Show a progress bar while something is made; an interrupt ends the command."""
     try:
         with bar_for(what) as say:

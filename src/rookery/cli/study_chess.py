@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,10 +16,8 @@ from rookery.cli.study import bar_for, circumstances, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
-    from rookery.learn.spread import Spreader
+    from rookery.learn.spread import Over, Spreader
     from rookery.studies.chess import Study
-
-Over = Callable[[], bool]
 
 
 @studies.command()

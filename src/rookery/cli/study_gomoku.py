@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,11 +17,9 @@ from rookery.cli.study import bar_for, circumstances, listed, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
-    from rookery.learn.spread import Spreader
+    from rookery.learn.spread import Over, Spreader
     from rookery.studies.gomoku import Study
     from rookery.studies.gomoku_matches import Meeting, Table
-
-Over = Callable[[], bool]
 
 
 @studies.command()

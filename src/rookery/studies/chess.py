@@ -22,6 +22,7 @@ from rookery.learn.curriculum import STAGES, Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import ImitationStage, settings_of
 from rookery.learn.files import write_whole
 from rookery.learn.imitation import ImitationSettings
+from rookery.learn.spread import Over, Say
 from rookery.learn.stage_work import ALONE, Help, ImitationWork
 from rookery.studies.chess_plan import OPENING, Preset, player_text, search_of
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
@@ -29,7 +30,6 @@ from rookery.studies.stages import slug, stage_network
 
 STAGE_NAMES = ("lessons", "train", "export", "matches", "probes", "report")
 MAIN, NETWORKS = "main", "networks"
-Over = Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Study:
         """Tell whether the curriculum was begun with other settings, or somebody has changed them since; they count."""
         return self.curriculum().settings != self.preset.settings()
 
-    def make_lessons(self, over: Over, say: Callable[[int, int, str], None], help_with: Help = ALONE) -> bool:
+    def make_lessons(self, over: Over, say: Say, help_with: Help = ALONE) -> bool:
         """Make what the first stage imitates, and learn nothing; tell whether all of it is there."""
         with self.curriculum() as curriculum:
             first = curriculum.settings.stages[0]

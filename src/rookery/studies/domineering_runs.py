@@ -17,7 +17,7 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +31,7 @@ from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.files import LineLog, sweep, write_json, write_whole
 from rookery.learn.locks import Lock
+from rookery.learn.spread import Say
 from rookery.nets.files import About, load_network, save_network, weights_of
 from rookery.nets.residual import build
 from rookery.nets.surgery import embed, random_tokens, verify_embedding
@@ -48,9 +49,6 @@ SAVE_SECONDS = 20.0
 VALID_SEED, VALID_ROWS = 0, 1024
 VERIFIED = 64
 """positions on which an embedding is verified"""
-
-Say = Callable[[int, int, str], None]
-"""told how many steps are made, of how many, and a note"""
 
 
 # ---- games ---------------------------------------------------------------------------------------

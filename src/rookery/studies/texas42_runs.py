@@ -15,7 +15,6 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from rookery.games.library import load
 from rookery.games.texas42_auction import LEAST_POINTS
 from rookery.learn.files import LineLog, sweep
 from rookery.learn.locks import Lock
+from rookery.learn.spread import Say
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
@@ -44,9 +44,6 @@ CHUNK = {"cpu": 1, "cuda": 64}
 SAVE_SECONDS = 60.0
 PIECE = 15 << 20
 """bytes of a piece of a state"""
-
-Say = Callable[[int, int, str], None]
-"""told how many steps are made, of how many, and a note"""
 
 
 # ---- a state in pieces ---------------------------------------------------------------------------
@@ -100,7 +97,7 @@ class Run:
     """A run in its folder."""
 
     def __init__(self, study: Path, settings: TrainSettings):
-        self.study, self.settings = study, settings
+        self.settings = settings
         self.folder = study / "runs" / settings.name
         self.facts_file, self.network_file = self.folder / "settings.json", self.folder / "network.safetensors"
         self.progress = LineLog(self.folder / "progress.jsonl")
