@@ -145,6 +145,13 @@ def circumstances() -> dict[str, Any]:
     return {"command": command_line(), "date": datetime.now(UTC).strftime("%Y-%m-%d"), "machine": describe() | card()}
 
 
+def noted(folder: Path, stage: str) -> None:
+    """Keep by which command a stage of a study was done."""
+    from rookery.studies.stages import add_note
+
+    add_note(folder, stage, circumstances())
+
+
 def command_line() -> str:
     """Return the command as it was typed, without the path of the program."""
     return shlex.join(["rookery", *sys.argv[1:]])

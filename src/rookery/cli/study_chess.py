@@ -12,7 +12,7 @@ from typer import Option
 
 from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_lessons, own_help, spread_over
 from rookery.cli.shared import INTERRUPTED, SecondsOption, chosen_device, deadline, failures_told
-from rookery.cli.study import bar_for, circumstances, studies, told
+from rookery.cli.study import bar_for, noted, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
@@ -93,13 +93,6 @@ def do_stage(study: Study, stage: str, over: Over, threads: int | None, helped: 
     return {"train": train, "export": export, "probes": probes}[stage](study, over)
 
 
-def noted(study: Study, stage: str) -> None:
-    """Keep by which command a stage was done."""
-    from rookery.studies.stages import add_note
-
-    add_note(study.folder, stage, circumstances())
-
-
 def lessons(study: Study, over: Over, spread: Spreader | None) -> bool:
     """Make what is to be imitated."""
     from rookery.learn.stage_work import Help
@@ -107,7 +100,7 @@ def lessons(study: Study, over: Over, spread: Spreader | None) -> bool:
     warn_of_other_settings(study)
     with bar_for("lessons") as say:
         done = study.make_lessons(over, say, own_help() if spread is None else Help(spread=spread))
-    noted(study, "lessons")
+    noted(study.folder, "lessons")
     return done
 
 
@@ -132,7 +125,7 @@ def train(study: Study, over: Over) -> bool:
             bar.update(task, description=f"{stage}: {what}", completed=done, total=total, note=note)
 
         verdict, account = study.train(over, say, own_help())
-    noted(study, "train")
+    noted(study.folder, "train")
     if verdict != STOPPED:
         told(f"train: {account}")
     return verdict != STOPPED
@@ -148,7 +141,7 @@ def export(study: Study, over: Over) -> bool:
         found = measures.export(study, say)
     for name, each in found["encodings"].items():
         told(f"export: {name}: logits differ by at most {each['logit']:.2g}, values by {each['value']:.2g}")
-    noted(study, "export")
+    noted(study.folder, "export")
     return True
 
 
@@ -172,7 +165,7 @@ def matches(study: Study, over: Over, threads: int | None) -> bool:
             f"{match.name}: {100 * facts['score']:.1f} % ({100 * facts['low']:.1f} - {100 * facts['high']:.1f}) of "
             f"{facts['games']} games, +{facts['wins']} ={facts['draws']} -{facts['losses']}"
         )
-        noted(study, "matches")
+        noted(study.folder, "matches")
     told(f"matches: all {len(wanted)} are there")
     return True
 
@@ -183,7 +176,7 @@ def probes(study: Study, over: Over) -> bool:
 
     with bar_for("probes") as say:
         done = probe(study, over, say)
-    noted(study, "probes")
+    noted(study.folder, "probes")
     return done
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rookery.games.library import load
 from rookery.learn.curriculum import OUTCOME, STAGES, Curriculum, is_curriculum_folder
@@ -28,7 +27,7 @@ from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
 from rookery.studies.gomoku_lessons import Ahead, bring_from
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
-from rookery.studies.stages import Notes, add_note, hand_out, read_notes, slug
+from rookery.studies.stages import hand_out, slug
 
 STAGE_NAMES = ("lessons", "train", "milestones", "compare", "report")
 NETWORKS = "networks"
@@ -185,16 +184,6 @@ class Study:
         """Return the match of a run at a mark against a player or another run."""
         name = reference_name(run, seconds, other)
         return self.kept(name, mark_file(self.folder / ARMS / run, seconds))
-
-    # -- notes --
-
-    def note(self, stage: str, facts: dict[str, Any]) -> None:
-        """Keep by which command a stage was done, and where; the newest of each command stays."""
-        add_note(self.folder, stage, facts)
-
-    def notes(self) -> Notes:
-        """Return all notes."""
-        return read_notes(self.folder)
 
 
 def imitation_stages(curriculum: CurriculumSettings) -> Iterator[tuple[str, ImitationSettings]]:

@@ -28,7 +28,7 @@ from rookery.studies.gomoku_plan import COMPARISONS, Comparison, Milestone
 from rookery.studies.html import write_pages
 from rookery.studies.intervals import Estimate, mean_estimate, shown
 from rookery.studies.markdown import done_how, heading, remarks, table
-from rookery.studies.stages import Lines
+from rookery.studies.stages import Lines, read_notes
 
 TITLE = "The Gomoku study: from imitation to self-play, from the small board to the large one"
 
@@ -236,7 +236,7 @@ def elo_lines(found: Findings) -> Iterator[str]:
 
 def circumstances_section(found: Findings) -> Iterator[str]:
     """Say how all of it came about."""
-    yield from done_how(found.study.notes(), STAGE_NAMES[:-1])
+    yield from done_how(read_notes(found.study.folder), STAGE_NAMES[:-1])
     changes = ", ".join(f"`{change}`" for change in found.main_changes) or "none"
     yield f"Main run: `{found.preset.curriculum}`, seed 1; changes: {changes}."
     yield ""
