@@ -43,9 +43,9 @@ def test_a_version_of_ray_that_knows_no_tokens_is_refused(monkeypatch, version):
 
 
 def test_there_is_a_worker_for_each_card_or_else_for_each_processor():
-    assert Cluster("", processors=8, cards=2).room(on_cards=True) == 2
-    assert Cluster("", processors=8, cards=2).room(on_cards=False) == 8
-    assert Cluster("", processors=8, cards=0).room(on_cards=True) == 8
+    assert Cluster(processors=8, cards=2).room(on_cards=True) == 2
+    assert Cluster(processors=8, cards=2).room(on_cards=False) == 8
+    assert Cluster(processors=8, cards=0).room(on_cards=True) == 8
 
 
 def free_address() -> str:

@@ -12,8 +12,8 @@ from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
 from rookery.games import texas42
 from rookery.search.expected import Exact, Expected, bids_of, expected, expected_many
-from rookery.search.posterior import Habits, rewound, weighted
-from rookery.search.worlds import Worlds
+from rookery.search.posterior import Habits, rewound, weights_of
+from rookery.search.worlds import Drawn, Worlds
 from search.slow_expected import slow_expected, slow_q
 from search.test_worlds import played_to
 
@@ -213,15 +213,27 @@ def slow_weights(position, worlds, habits):
     return np.array(weights) / np.sum(weights)
 
 
+def weighed(worlds, oracle, habits):
+    """The weights of the worlds of one position, with the sum 1."""
+    drawn = Drawn(worlds, np.array([0, len(worlds)]), np.array([len(worlds)]), np.array([False]))
+    weights = weights_of(drawn, oracle, habits)
+    return weights / weights.sum()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_weights_are_those_of_their_definition(seed):
     for plays, habits in ((14, Habits()), (19, Habits(3.0, 0.2, 5)), (22, Habits(1.0, 0.05, 28))):
         position, _ = played_to(seed, plays)
         worlds = Worlds(position).sample(6, seed)
-        found = weighted(worlds, Exact(), habits)
         wanted = slow_weights(position, worlds, habits)
-        assert np.allclose(found.weights, wanted)
-        assert found.effective == pytest.approx(1 / (wanted**2).sum())
+        assert np.allclose(weighed(worlds, EXACT, habits), wanted)
+
+
+def test_worlds_of_different_weights_count_as_fewer_of_equal_weight():
+    position, _ = played_to(0, 22)
+    weights = slow_weights(position, Worlds(position).listed(), Habits(1.0, 0.05, 28))
+    found = expected(position, 10_000, habits=Habits(1.0, 0.05, 28))
+    assert found.effective == pytest.approx(1 / (weights**2).sum())
 
 
 def test_weights_differ_between_worlds_and_change_the_means():
@@ -237,7 +249,7 @@ def test_without_plays_worlds_weigh_the_same_and_nobody_is_asked():
         raise AssertionError
 
     worlds = Worlds(GAME.start(1)).sample(8)
-    assert weighted(worlds, nobody).weights.tolist() == [1 / 8] * 8
+    assert weighed(worlds, nobody, Habits()).tolist() == [1 / 8] * 8
 
 
 def test_going_back_gives_the_position_as_it_was():

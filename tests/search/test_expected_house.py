@@ -11,12 +11,13 @@ from rookery import BadInput, load, make_player
 from rookery.arena.player import turn_of
 from rookery.arena.texas42_report import known_lines
 from rookery.search.expected import Exact, expected
-from rookery.search.posterior import Habits, rewound, weighted
+from rookery.search.posterior import Habits, rewound
 from rookery.search.solve.texas42 import Solver, solve
 from rookery.search.texas42_answers import answers
 from rookery.search.texas42_costs import costs
 from rookery.search.worlds import Worlds
 from search.solve.test_texas42_house import after, endings, slow_makes
+from search.test_expected import weighed
 from support import HOUSE_42
 
 
@@ -61,8 +62,7 @@ def test_worlds_of_nello_are_weighed_by_plays_and_not_by_the_empty_places():
     worlds = Worlds(position).listed()[:50]
     again = rewound(worlds, np.full(len(worlds), int(worlds["plays"][0])))
     assert again.tobytes() == worlds.tobytes()
-    weights = weighted(worlds, Exact(), Habits(last=6))
-    assert weights.weights.sum() == pytest.approx(1)
+    assert np.isfinite(weighed(worlds, Exact(), Habits(last=6))).all()
 
 
 @pytest.mark.parametrize("text", ["eq:worlds=5", "eq:worlds=5,choice=make", "heuristic", "oracle:exact"])

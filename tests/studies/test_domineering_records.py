@@ -92,8 +92,6 @@ def test_curves_have_the_steps_of_all_seeds_that_went_as_far():
     assert curves.seeds == [1, 2]
     assert curves.values.tolist() == [[1.0, 3.0], [5.0, 7.0]]
     assert curves.left_out == [3]
-    assert curves.at(20) == {1: 3.0, 2: 7.0}
-    assert curves.at(10) == {}
 
 
 def test_differences_are_of_shared_steps():

@@ -430,7 +430,7 @@ def test_games_are_all_that_are_there_or_those_that_are_named(tmp_path):
 @pytest.fixture
 def tiny_preset(monkeypatch):
     changes = {"batch": 4, "every": 2, "valid_positions": 24, "probe_positions": 24}
-    monkeypatch.setitem(PRESETS, "quick", Preset("tiny", SMALL, LARGE, 4, 4, (42,), changes))
+    monkeypatch.setitem(PRESETS, "quick", Preset(SMALL, LARGE, 4, 4, (42,), changes))
 
 
 def test_the_command_trains_all_runs_and_goes_on_where_it_stopped(tmp_path, games, tiny_preset):

@@ -46,7 +46,7 @@ def smaller(monkeypatch):
     sizes = Whole({1: 60, 2: 8, 3: 4}, True, duels=2, simulations=4, positions=100, openings=2)
     monkeypatch.setitem(study_domineering_whole.WHOLE, "quick", sizes)
     changes = {"batch": 4, "every": 3, "learning_rate": 1e-2, "valid_positions": 24, "probe_positions": 40}
-    monkeypatch.setitem(domineering_plan.PRESETS, "quick", Preset("", SMALL, LARGE, 4, 6, (42, 123), changes))
+    monkeypatch.setitem(domineering_plan.PRESETS, "quick", Preset(SMALL, LARGE, 4, 6, (42, 123), changes))
     bootstrap = BootstrapSettings(width=8, blocks=0, round=4, openings=2, passes=1, batch=32)
     monkeypatch.setattr(domineering_bootstrap, "TINY", bootstrap)
     monkeypatch.setattr(domineering_rave, "TINY", RaveSettings(simulations=4, passes=1, batch=32, at_once=4))

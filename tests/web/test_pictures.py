@@ -7,8 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rookery.drawing import sheet
 from rookery.games.library import load
-from rookery.games.pictures.scene import Picture, Scene, svg
+from rookery.games.pictures.scene import Picture, Scene, drawn
 from rookery.web.games import OFFERS
 from support import random_walk
 
@@ -57,7 +58,7 @@ def test_different_moves_are_made_in_different_ways(name, spec):
 @pytest.mark.parametrize(("name", "spec"), FEW)
 def test_a_picture_is_whole_svg_and_all_its_symbols_are_defined(name, spec):
     for _, picture in pictures(name, spec)[::7]:
-        tree = ElementTree.fromstring(svg(picture))
+        tree = ElementTree.fromstring(sheet(picture.width, picture.height, drawn(picture)))
         defined = {element.get("id") for element in tree.iter() if element.get("id")}
         used = {man.symbol for man in picture.men} | {way.man.symbol for way in picture.ways if way.man}
         assert used <= defined

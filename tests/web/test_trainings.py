@@ -71,7 +71,7 @@ def holding(lock):
 def test_a_card_tells_where_a_run_stands_and_how_good_it_is(trainings):
     make_run(trainings, "one", games=40)
     card = only_card(trainings)
-    assert (card.status, card.games, card.planned, card.checkpoints) == ("interrupted", 40, 100, 1)
+    assert (card.status, card.games, card.planned) == ("interrupted", 40, 100)
     assert (card.can_resume, card.alive, card.speed) == (True, False, None)
     assert figures_text(card) == "40 of 100 games · Elo 812 (780 to 845)"
 

@@ -17,7 +17,6 @@ from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.gomoku_fours import SeesFours, refuse_other_games
 from rookery.search.gomoku_vcf import search_fours
 
-WHERE = ("none", "root", "leaves")
 ROOT_NODES = 20_000
 """attacks to try before a search, a few milliseconds"""
 

@@ -6,7 +6,6 @@ first `opening` moves were not chosen by the players.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -96,15 +95,6 @@ def check_rules(game: Game, record: GameRecord) -> None:
             f"a game of {record.game}, rules version {record.version}, cannot be replayed as {game.spec}, "
             f"rules version {game.version}"
         )
-
-
-def replay(game: Game, record: GameRecord) -> Iterator[tuple[Position, int]]:
-    """Yield each position of a game with the action made there; raise BadInput where the rules say otherwise."""
-    check_rules(game, record)
-    position = game.position(record.start)
-    for action in record.actions:
-        yield position, action
-        position.play(action)
 
 
 def final_position(game: Game, record: GameRecord) -> Position:

@@ -185,8 +185,8 @@ def load_stage(text: str, stage: type[Hands] | type[Transcript]) -> Loaded:
 class TranscriptJudge:
     """Stage 2 asked about many decisions at once."""
 
-    def __init__(self, network: Transcript, device: str = "auto", threads: int | None = 1):
-        self.device, self.threads = chosen_device(device), threads
+    def __init__(self, network: Transcript, device: str = "auto"):
+        self.device = chosen_device(device)
         self.network = copy.deepcopy(network).to(self.device).eval()
         self.rows = ROWS[self.device.type] // 4
 
@@ -197,7 +197,7 @@ class TranscriptJudge:
         Only what the seat to move knows is read.
         """
         found = []
-        with on_threads(self.threads):
+        with on_threads(1):
             for first in range(0, len(states), self.rows):
                 tokens = torch.from_numpy(contract_tokens(states[first : first + self.rows]))
                 found.append([part.float().cpu() for part in self.network.expect(tokens.to(self.device))])

@@ -30,8 +30,6 @@ GAMES, SEED = 2000, 0
 NETWORKS = {"small": PRESETS["full"].small, "large": PRESETS["full"].large}
 STEPS = {"cpu": 1, "cuda": 96}
 """steps of a round"""
-FLOORS = {"small": 450, "large": 100}
-"""steps a second that a card of the size of an H200 should make, in batches of 256"""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from rookery.cli.cluster import RayOption, WorkersOption, hired
-from rookery.cli.shared import GameArgument, JsonOption, app, ends_are_interrupts, print_json
+from rookery.cli.shared import INTERRUPTED, GameArgument, JsonOption, app, ends_are_interrupts, print_json
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ LedgerOption = Annotated[
     Path | None,
     Option(metavar="FILE", help="the ledger; else $ROOKERY_LEDGER or rookery/ledger.sqlite where data is kept"),
 ]
-INTERRUPTED = 130
 NOTE_EVERY = 0.5  # seconds
 
 

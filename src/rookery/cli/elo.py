@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from rookery.cli.shared import JsonOption, app, print_json
+from rookery.cli.shared import INTERRUPTED, JsonOption, app, print_json
 
 if TYPE_CHECKING:
     from rookery.arena.matches import Match
     from rookery.learn.rating import Contest, RatingSettings
 
-INTERRUPTED = 130
 GAMES = 40  # of a checkpoint against each anchor, where nobody says
 
 

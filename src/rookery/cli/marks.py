@@ -9,9 +9,15 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from rookery.cli.shared import GameArgument, JsonOption, app, ends_are_interrupts, failures_told, print_json
-
-INTERRUPTED = 130
+from rookery.cli.shared import (
+    INTERRUPTED,
+    GameArgument,
+    JsonOption,
+    app,
+    ends_are_interrupts,
+    failures_told,
+    print_json,
+)
 
 
 @app.command()

@@ -56,6 +56,8 @@ class Device(StrEnum):
     cuda = "cuda"
 
 
+INTERRUPTED = 130
+"""exit status of a command that was interrupted"""
 DEVICES = ("auto", "cpu", "cuda")
 """where networks may be: auto takes a card that is there"""
 

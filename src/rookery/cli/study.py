@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,12 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Option
 
-from rookery.cli.shared import app
+from rookery.cli.shared import INTERRUPTED, app
 
 if TYPE_CHECKING:
+    from rookery.learn.spread import Say
     from rookery.studies.pylos import Study
-
-INTERRUPTED = 130
 
 studies = typer.Typer(help="Studies: recipes that train, measure and report.", no_args_is_help=True)
 app.add_typer(studies, name="study")
@@ -112,11 +113,43 @@ def told(text: str) -> None:
     err.print(text, markup=False, soft_wrap=True)
 
 
+@contextmanager
+def bar_for(what: str) -> Iterator[Say]:
+    """Show a progress bar, which is told how much is done, of how much, and a note."""
+    from rookery.terminal import progress_bar
+
+    with progress_bar() as bar:
+        task = bar.add_task(what, total=None, note="")
+
+        def say(done: int, total: int, note: str) -> None:
+            bar.update(task, completed=done, total=total, note=note)
+
+        yield say
+
+
+@contextmanager
+def bar_until_interrupt(what: str) -> Iterator[Say]:
+    """Show a progress bar while something is made; an interrupt ends the command."""
+    try:
+        with bar_for(what) as say:
+            yield say
+    except KeyboardInterrupt:
+        told(f"interrupted in {what}; the same command goes on")
+        raise typer.Exit(INTERRUPTED) from None
+
+
 def circumstances() -> dict[str, Any]:
     """Say when, where and by which command something was done."""
     from rookery.benchmarks.machine import describe
 
     return {"command": command_line(), "date": datetime.now(UTC).strftime("%Y-%m-%d"), "machine": describe() | card()}
+
+
+def noted(folder: Path, stage: str) -> None:
+    """Keep by which command a stage of a study was done."""
+    from rookery.studies.stages import add_note
+
+    add_note(folder, stage, circumstances())
 
 
 def command_line() -> str:
@@ -168,20 +201,9 @@ def rated(study: Study) -> dict[str, Any]:
 
 def measured(study: Study, stage: str, measure: Any) -> dict[str, Any]:
     """Do a stage that tells how far it is, with a progress bar."""
-    from rookery.terminal import err, progress_bar
-
-    try:
-        with progress_bar() as bar:
-            task = bar.add_task(stage, total=None, note="")
-
-            def say(done: int, total: int, note: str) -> None:
-                bar.update(task, completed=done, total=total, note=note)
-
-            found: dict[str, Any] = measure(study, say)
-            return found
-    except KeyboardInterrupt:
-        err.print(f"interrupted in the stage {stage}; the same command goes on", markup=False)
-        raise typer.Exit(INTERRUPTED) from None
+    with bar_until_interrupt(stage) as say:
+        found: dict[str, Any] = measure(study, say)
+        return found
 
 
 def report(study: Study) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,16 +11,13 @@ import typer
 from typer import Option
 
 from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_lessons, own_help, spread_over
-from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
-from rookery.cli.study import INTERRUPTED, circumstances, studies, told
-from rookery.cli.study_gomoku import bar_for
+from rookery.cli.shared import INTERRUPTED, SecondsOption, chosen_device, deadline, failures_told
+from rookery.cli.study import bar_for, noted, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
-    from rookery.learn.spread import Spreader
+    from rookery.learn.spread import Over, Spreader
     from rookery.studies.chess import Study
-
-Over = Callable[[], bool]
 
 
 @studies.command()
@@ -97,13 +93,6 @@ def do_stage(study: Study, stage: str, over: Over, threads: int | None, helped: 
     return {"train": train, "export": export, "probes": probes}[stage](study, over)
 
 
-def noted(study: Study, stage: str) -> None:
-    """Keep by which command a stage was done."""
-    from rookery.studies.stages import add_note
-
-    add_note(study.folder, stage, circumstances())
-
-
 def lessons(study: Study, over: Over, spread: Spreader | None) -> bool:
     """Make what is to be imitated."""
     from rookery.learn.stage_work import Help
@@ -111,7 +100,7 @@ def lessons(study: Study, over: Over, spread: Spreader | None) -> bool:
     warn_of_other_settings(study)
     with bar_for("lessons") as say:
         done = study.make_lessons(over, say, own_help() if spread is None else Help(spread=spread))
-    noted(study, "lessons")
+    noted(study.folder, "lessons")
     return done
 
 
@@ -136,7 +125,7 @@ def train(study: Study, over: Over) -> bool:
             bar.update(task, description=f"{stage}: {what}", completed=done, total=total, note=note)
 
         verdict, account = study.train(over, say, own_help())
-    noted(study, "train")
+    noted(study.folder, "train")
     if verdict != STOPPED:
         told(f"train: {account}")
     return verdict != STOPPED
@@ -152,7 +141,7 @@ def export(study: Study, over: Over) -> bool:
         found = measures.export(study, say)
     for name, each in found["encodings"].items():
         told(f"export: {name}: logits differ by at most {each['logit']:.2g}, values by {each['value']:.2g}")
-    noted(study, "export")
+    noted(study.folder, "export")
     return True
 
 
@@ -176,7 +165,7 @@ def matches(study: Study, over: Over, threads: int | None) -> bool:
             f"{match.name}: {100 * facts['score']:.1f} % ({100 * facts['low']:.1f} - {100 * facts['high']:.1f}) of "
             f"{facts['games']} games, +{facts['wins']} ={facts['draws']} -{facts['losses']}"
         )
-        noted(study, "matches")
+        noted(study.folder, "matches")
     told(f"matches: all {len(wanted)} are there")
     return True
 
@@ -187,7 +176,7 @@ def probes(study: Study, over: Over) -> bool:
 
     with bar_for("probes") as say:
         done = probe(study, over, say)
-    noted(study, "probes")
+    noted(study.folder, "probes")
     return done
 
 

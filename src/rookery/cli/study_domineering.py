@@ -12,8 +12,8 @@ import typer
 from typer import Option
 
 from rookery.cli.cluster import RayOption, WorkersOption, spread_over
-from rookery.cli.shared import JsonOption, print_json
-from rookery.cli.study import INTERRUPTED, studies
+from rookery.cli.shared import INTERRUPTED, JsonOption, print_json
+from rookery.cli.study import studies
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from typer import Option
 
 from rookery.cli.shared import JsonOption, print_json
-from rookery.cli.study import INTERRUPTED
+from rookery.cli.study import bar_until_interrupt
 from rookery.cli.study_domineering import domineering
 
 STUDY = Path("studies/domineering")
@@ -38,20 +37,11 @@ def compare(
     """
     from rookery.studies.domineering_compare import CompareSettings
     from rookery.studies.domineering_compare import compare as compare_networks
-    from rookery.terminal import err, out, progress_bar
+    from rookery.terminal import out
 
     settings = CompareSettings(positions=positions, openings=openings, candidates=candidates, seed=seed)
-    try:
-        with progress_bar() as bar:
-            task = bar.add_task("compare", total=None, note="")
-
-            def say(done: int, total: int, note: str) -> None:
-                bar.update(task, completed=done, total=total, note=note)
-
-            found = compare_networks(folder, settings, device, say)
-    except KeyboardInterrupt:
-        err.print("interrupted; the same command goes on", markup=False)
-        raise typer.Exit(INTERRUPTED) from None
+    with bar_until_interrupt("compare") as say:
+        found = compare_networks(folder, settings, device, say)
     out.print(f"{found}", markup=False, soft_wrap=True)
 
 

@@ -6,11 +6,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Option
 
 from rookery.cli.shared import SecondsOption, chosen_device, deadline
-from rookery.cli.study import INTERRUPTED, listed, told
+from rookery.cli.study import bar_until_interrupt, listed, told
 from rookery.cli.study_domineering import domineering
 from rookery.errors import BadInput
 
@@ -126,8 +125,6 @@ def chosen_speed(device: str, attention: str | None, compiled: bool | None, tune
 
 def trained(run: Run, which: str, data: StudyData, speed: Speed, until: float) -> bool:
     """Train a run, with a progress bar; tell whether it is complete."""
-    from rookery.terminal import err, progress_bar
-
     if run.complete:
         run.clear_up()
         told(f"{which}: {summary(run)}")
@@ -135,17 +132,8 @@ def trained(run: Run, which: str, data: StudyData, speed: Speed, until: float) -
         if others:
             told(f"       it differs from the plan: {'; '.join(others)}")
         return True
-    try:
-        with progress_bar() as bar:
-            task = bar.add_task(f"{which}: {run.settings.name}", total=run.settings.steps, note="")
-
-            def say(done: int, total: int, note: str) -> None:
-                bar.update(task, completed=done, total=total, note=note)
-
-            done = run.train(data, speed, say, until)
-    except KeyboardInterrupt:
-        err.print(f"interrupted in {run.settings.name}; the same command goes on", markup=False)
-        raise typer.Exit(INTERRUPTED) from None
+    with bar_until_interrupt(f"{which}: {run.settings.name}") as say:
+        done = run.train(data, speed, say, until)
     if done:
         told(f"{which}: {summary(run)}")
     return done

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,16 +12,14 @@ import typer
 from typer import Option
 
 from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_lessons, spread_over
-from rookery.cli.shared import SecondsOption, chosen_device, deadline, failures_told
-from rookery.cli.study import INTERRUPTED, circumstances, listed, studies, told
+from rookery.cli.shared import INTERRUPTED, SecondsOption, chosen_device, deadline, failures_told
+from rookery.cli.study import bar_for, listed, noted, studies, told
 from rookery.cli.train import stopped_by_signals
 
 if TYPE_CHECKING:
-    from rookery.learn.spread import Spreader
+    from rookery.learn.spread import Over, Spreader
     from rookery.studies.gomoku import Study
     from rookery.studies.gomoku_matches import Meeting, Table
-
-Over = Callable[[], bool]
 
 
 @studies.command()
@@ -114,20 +111,6 @@ def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads:
         told(f"stopped in {stage}; the same command goes on")
 
 
-@contextmanager
-def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Show a progress bar."""
-    from rookery.terminal import progress_bar
-
-    with progress_bar() as bar:
-        task = bar.add_task(what, total=None, note="")
-
-        def say(done: int, total: int, note: str) -> None:
-            bar.update(task, completed=done, total=total, note=note)
-
-        yield say
-
-
 # ---- training ------------------------------------------------------------------------------------
 
 
@@ -140,7 +123,7 @@ def lessons(study: Study, patterns: list[str], over: Over, spread: Spreader | No
             if not ahead.make(over, say, spread):
                 return False
         told(f"lessons: {ahead.positions:,} positions for {name}")
-        study.note("lessons", circumstances())
+        noted(study.folder, "lessons")
     return True
 
 
@@ -162,7 +145,7 @@ def train(study: Study, patterns: list[str], over: Over, threads: int | None) ->
             return False
         with bar_for(run.name) as say:
             whole = run.train(over, say)
-        study.note("train", circumstances())
+        noted(study.folder, "train")
         if not whole:
             return False
         told(f"train: {run.name} is complete")
@@ -185,7 +168,7 @@ def train_main(study: Study, over: Over) -> bool:
             bar.update(task, description=f"main, {stage}: {what}", completed=done, total=total, note=note)
 
         verdict, account = study.train_main(over, say)
-    study.note("train", circumstances())
+    noted(study.folder, "train")
     if verdict != STOPPED:
         told(f"train: main: {account}")
     return verdict != STOPPED
@@ -220,7 +203,7 @@ def play_all(study: Study, stage: str, matches: Sequence[Meeting], over: Over, t
         if not play_one(table, match, f"{stage} {number}/{len(missing)}"):
             return False
         told(f"{match.name}: {result(study, match)}")
-        study.note(stage, circumstances())
+        noted(study.folder, stage)
     return True
 
 

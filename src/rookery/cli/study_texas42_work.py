@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rookery.cli.shared import chosen_device, deadline
-from rookery.cli.study import INTERRUPTED, listed, told
+from rookery.cli.study import bar_until_interrupt, listed, told
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
@@ -140,24 +140,6 @@ def all_threads(threads: int | None) -> int:
     return threads or cores()
 
 
-@contextmanager
-def bar_for(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Show a progress bar while something is made; an interrupt ends the command."""
-    from rookery.terminal import err, progress_bar
-
-    try:
-        with progress_bar() as bar:
-            task = bar.add_task(what, total=None, note="")
-
-            def say(done: int, total: int, note: str) -> None:
-                bar.update(task, completed=done, total=total, note=note)
-
-            yield say
-    except KeyboardInterrupt:
-        err.print(f"interrupted in {what}; the same command goes on", markup=False)
-        raise typer.Exit(INTERRUPTED) from None
-
-
 def stopped(what: str) -> None:
     """Say that time is up, and end the command."""
     told(f"stopped in {what}; the same command goes on")
@@ -189,7 +171,7 @@ def fill_positions(
     from rookery.studies.texas42_positions import PositionSettings, make_positions
 
     wanted, place = PositionSettings(part=part, seed=seed, **settings), folder / "data" / name
-    with bar_for(name) as say, paced(place, "positions"):
+    with bar_until_interrupt(name) as say, paced(place, "positions"):
         count = 1 if spread else all_threads(threads)
         done = make_positions(place, deals, wanted, count, say, lambda: time.monotonic() >= until, spread or in_turn)
     if not done:
@@ -205,15 +187,16 @@ def fill_decisions(
 
     `spread` has it made elsewhere.
     """
+    from rookery.studies.domineering_files import digest
     from rookery.studies.texas42_checks import checks_of_data
     from rookery.studies.texas42_decisions import DecisionSettings, Elsewhere, Packed, labeller_of, make_decisions
-    from rookery.studies.texas42_files import DataSet, digest
+    from rookery.studies.texas42_files import DataSet
     from rookery.studies.texas42_measured import keep_part
 
     marks = [text if text in ("", "exact") else digest(file_of(text).read_bytes())[:16] for text in files]
     wanted = DecisionSettings(part=part, seed=seed, oracle=marks[0], second=marks[1], **settings)
     place = folder / "data" / name
-    with bar_for(name) as say, paced(place, "hands"):
+    with bar_until_interrupt(name) as say, paced(place, "hands"):
         labeller = labeller_of(files, device, all_threads(threads), compiled)
         elsewhere = Elsewhere(spread, Packed(files, compiled)) if spread else None
         done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until, elsewhere)
@@ -293,7 +276,7 @@ def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: floa
     if run.complete:
         run.clear_up()
     else:
-        with bar_for(settings.name) as say:
+        with bar_until_interrupt(settings.name) as say:
             say(0, settings.steps, "reading data")
             done = run.train(loaded.for_run(settings), None, say, until)
         if not done:
@@ -308,7 +291,7 @@ def make_the_trial(
     from rookery.studies.texas42_trial import TRIAL, drawn_decisions, make_trial
 
     drawn = drawn_decisions(folder, data, decisions, seed)
-    with bar_for(TRIAL) as say:
+    with bar_until_interrupt(TRIAL) as say:
         ended = lambda: time.monotonic() >= until  # noqa: E731
         trial = make_trial(drawn, worlds, seed, threads, say, folder / TRIAL, ended, decisions)
     if trial is None:
@@ -320,8 +303,8 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     """Judge everybody there is by the trial, and keep who was judged by it where other networks were."""
     import numpy as np
 
+    from rookery.studies.domineering_files import digest
     from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, network_players, paired, peers
-    from rookery.studies.texas42_files import digest
     from rookery.studies.texas42_measured import keep, read_measured
     from rookery.studies.texas42_pieces import network_marks
     from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
@@ -336,7 +319,7 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     judged = before["trial"] if before.get("trial", {}).get("mark") == mark else {"networks": {}, "choices": {}}
     new = {name for name, run in network_players(folder, worlds).items() if judged["networks"].get(run) != marks[run]}
     known = {name: np.array(chosen) for name, chosen in judged["choices"].items() if name not in new}
-    with bar_for("choices") as say:
+    with bar_until_interrupt("choices") as say:
         choices = all_choices(folder, trial, device=device, threads=threads, say=say, known=known)
     players = evaluate_trial(trial, choices)
     pairs = [
@@ -376,7 +359,7 @@ def play_match(folder: Path, duel: str, deals: int, device: str, threads: int, s
         told(f"{duel}: played already")
         return
     first, second = (player_of(name, folder, device, threads) for name in names)
-    with bar_for(duel):
+    with bar_until_interrupt(duel):
         facts = play_duel(first, second, deals, seed).facts()
     runs = [name.partition(":")[0] for name in names]
     used = {name: marks[name] for name in runs if name in marks}

@@ -39,7 +39,6 @@ FIRST_WITH_TOKENS = (2, 52)
 class Cluster:
     """A cluster that was joined."""
 
-    address: str
     processors: int
     cards: int
 
@@ -89,7 +88,7 @@ def joined(address: str) -> Iterator[Cluster]:
                 f"nodes with {MODE}=token"
             )
         found = ray.cluster_resources()
-        yield Cluster(address, int(found.get("CPU", 0)), int(found.get("GPU", 0)))
+        yield Cluster(int(found.get("CPU", 0)), int(found.get("GPU", 0)))
     finally:
         ray.shutdown()
 

@@ -42,11 +42,6 @@ class MoveFound:
     line: tuple[Action, ...]
     """the best play found, beginning with the move itself"""
 
-    @property
-    def wdl(self) -> tuple[float, float, float]:
-        """Chances to win, draw and lose."""
-        return chances(self.q, self.d)
-
 
 @dataclass(frozen=True)
 class Found:

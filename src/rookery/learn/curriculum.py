@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rookery.arena.evaluator import chosen_device
@@ -63,7 +62,7 @@ class StageRun:
     def __init__(
         self, folder: Path, stage: Stage, settings: ImitationSettings | RunSettings, seed: int, help_with: Help
     ):
-        self.folder, self.stage, self.until = folder, stage, stage.until
+        self.stage, self.until = stage, stage.until
         if isinstance(settings, ImitationSettings):
             self.work: Work = ImitationWork(folder, settings, help_with)
         else:
@@ -210,9 +209,7 @@ class Curriculum:
         sweep(self.folder)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *trouble: object) -> None:
         self.lock.give_back()
 
     def outcome_of(self, number: int) -> dict[str, Any] | None:

@@ -23,7 +23,6 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Literal
 
 import numpy as np
@@ -173,9 +172,7 @@ class Imitation:
         self.figures.mend()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *trouble: object) -> None:
         self.lock.give_back()
 
     @property

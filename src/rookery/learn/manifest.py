@@ -34,9 +34,9 @@ def checkpoint_name(step: int) -> str:
     return f"checkpoint_{step:05d}.pth"
 
 
-def timestamp(seconds: float | None = None) -> str:
-    """Write a moment in UTC, to the second."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+def timestamp() -> str:
+    """Write this moment in UTC, to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def new_manifest(game: Game, threads: int) -> dict[str, Any]:

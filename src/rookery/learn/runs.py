@@ -24,7 +24,6 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from rookery.errors import BadInput
@@ -123,9 +122,7 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *trouble: object) -> None:
         self.lock.give_back()
 
     def needs_lock(self) -> None:

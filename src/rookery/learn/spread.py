@@ -1,4 +1,7 @@
-"""How work of many independent pieces is spread: over one process, or over what else can be called like `in_turn`."""
+"""How work of many independent pieces is spread: over one process, or over what else can be called like `in_turn`.
+
+Also what long work tells (`Say`) and what it asks (`Over`).
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,10 @@ from typing import Any, Protocol
 from rookery.errors import BadInput
 
 Worker = Callable[[Any], Any]
+Say = Callable[[int, int, str], None]
+"""told how much is done, of how much, and a note"""
+Over = Callable[[], bool]
+"""asked whether it is time to stop"""
 
 
 class Spreader(Protocol):

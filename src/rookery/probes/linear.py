@@ -108,7 +108,7 @@ def best_penalties(inputs: np.ndarray, labels: np.ndarray, aside: np.ndarray) ->
     return best
 
 
-def cross_validated(inputs: np.ndarray, labels: np.ndarray, fold: np.ndarray, least: int = LEAST) -> Scores:
+def cross_validated(inputs: np.ndarray, labels: np.ndarray, fold: np.ndarray) -> Scores:
     """Score probes of properties [N, T] from inputs [N, D]: each fold is asked what was learned from all others."""
     folds = int(fold.max()) + 1
     scores = np.full((folds, labels.shape[1]), np.nan)
@@ -120,5 +120,5 @@ def cross_validated(inputs: np.ndarray, labels: np.ndarray, fold: np.ndarray, le
         probes = fit(inputs[~asked], labels[~asked])
         weights = np.stack([probe.weights for probe in probes])[chosen, :, np.arange(labels.shape[1])].T
         probe = Probe(probes[0].mean, probes[0].scale, weights)
-        scores[number] = areas(probe, inputs[asked], labels[asked], least)
+        scores[number] = areas(probe, inputs[asked], labels[asked], LEAST)
     return Scores(scores)

@@ -23,13 +23,12 @@ from numba import njit
 from rookery.errors import BadInput, BrokenGame
 from rookery.games.game import Game
 from rookery.games.options import whole_number
-from rookery.games.position import Position, fill_observation
+from rookery.games.position import Position
 from rookery.games.rng import random_bits
 from rookery.search.borrowed import borrowed
 from rookery.search.dag_graph import DEPTH, DONE, FINISHED, TOO_LONG, WAITING, Graph, Rule, Trail, expand, node_of
 from rookery.search.dag_kernels import LEAF, ROOT, descend, finish, finish_judged, take_judgement
 from rookery.search.dag_rows import graph_at, new_graphs, new_trails, trail_at, with_seed
-from rookery.search.evaluator import Evaluator
 from rookery.search.threads import MOST_THREADS, new_stop
 
 Judge = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -53,22 +52,6 @@ class RaveChoices:
     """the most visited"""
     values: np.ndarray
     """mean result of the most visited, from the mover's side"""
-
-
-def judge_of(game: Game, evaluator: Evaluator) -> Judge:
-    """Make a judge of an evaluator, by the observations of a game."""
-    kinds = list(game.observations)
-    if evaluator.kind not in kinds:
-        raise BadInput(f"the evaluator reads {evaluator.kind!r}, but {game.name} has {', '.join(kinds)}")
-    kind, size = kinds.index(evaluator.kind), int(np.prod(game.observations[evaluator.kind]))
-
-    def judge(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        observations = np.empty((len(states), size), np.float32)
-        for row, state in enumerate(states):
-            fill_observation(state, kind, observations[row])
-        return evaluator(observations)
-
-    return judge
 
 
 # ---- the walk ------------------------------------------------------------------------------------

@@ -48,16 +48,6 @@ class Habits:
             raise BadInput(f"mix of habits must lie in 0..1, not {self.mix!r}")
 
 
-@dataclass(frozen=True)
-class Weights:
-    """How much the worlds of one position weigh."""
-
-    weights: np.ndarray
-    """[N], with the sum 1"""
-    effective: float
-    """as how many worlds of equal weight they count: 1 / sum of squares"""
-
-
 @njit(cache=True, nogil=True)
 def rewind(state: State, plays: int) -> None:
     """Go back to the position after so many plays of the same hand."""
@@ -142,11 +132,3 @@ def log_weights(worlds: np.ndarray, oracle: Oracle, habits: Habits) -> np.ndarra
         with np.errstate(divide="ignore"):  # without blind choice a chance may vanish
             logs[asked] += np.maximum(np.log(chances), 20 * LEAST_LOG)
     return logs
-
-
-def weighted(worlds: np.ndarray, oracle: Oracle, habits: Habits | None = None) -> Weights:
-    """Weigh the worlds of one position, as `Worlds.sample` gives them, by a model of the others' choices."""
-    drawn = Drawn(worlds, np.array([0, len(worlds)]), np.array([len(worlds)]), np.array([False]))
-    weights = weights_of(drawn, oracle, habits or Habits())
-    weights /= weights.sum()
-    return Weights(weights, float(1.0 / np.sum(weights**2)))

@@ -11,7 +11,6 @@ import numpy as np
 from numba import njit, uint32
 
 from rookery.games.bits import lowest_bit, popcount
-from rookery.games.game import Game
 from rookery.games.rng import random_below
 from rookery.games.rules import State, start
 from rookery.games.texas42 import Texas42
@@ -111,10 +110,9 @@ def longest_suit_each(states: np.ndarray, seats: np.ndarray, names: np.ndarray) 
 # ---- for Python ----------------------------------------------------------------------------------
 
 
-def dealt(seeds: np.ndarray, game: Game | None = None) -> np.ndarray:
+def dealt(seeds: np.ndarray) -> np.ndarray:
     """Return the first positions of hands by their seeds."""
-    played = game or Texas42()
-    states = played.empty_states(len(seeds))
+    states = Texas42().empty_states(len(seeds))
     deal_each(states, np.ascontiguousarray(seeds, np.int64))
     return states
 

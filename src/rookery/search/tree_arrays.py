@@ -142,7 +142,7 @@ def aligned(trees: int, records: int, kind: np.dtype[Any]) -> np.ndarray:
     return plain[first : first + size].view(kind).reshape(trees, records)
 
 
-def room(game: Game, settings: TreeSettings, trees: int, nodes: int, edges: int, in_lanes: bool = False) -> Arrays:
+def room(game: Game, settings: TreeSettings, trees: int, nodes: int, edges: int) -> Arrays:
     """Make empty trees with room for so many nodes and edges each."""
     most = max(1, game.most_legal)
     if edges < 2 * most:
@@ -158,7 +158,7 @@ def room(game: Game, settings: TreeSettings, trees: int, nodes: int, edges: int,
     depth = min(game.longest, nodes) + 1
     logits = np.ones((rows, game.actions), np.float32)  # until an evaluator says more
     return Arrays(
-        options=settings.record(game, nodes, edges, depth, in_lanes),
+        options=settings.record(game, nodes, edges, depth),
         roots=game.empty_states(trees),
         leaves=game.empty_states(rows),
         trees=np.zeros(trees, TREE),

@@ -120,10 +120,10 @@ class TreeSettings:
         if self.prune and not self.forced:
             raise BadInput("prune needs forced above 0: there is nothing else to take back")
 
-    def record(self, game: Game, nodes: int, edges: int, depth: int, in_lanes: bool) -> np.ndarray:
+    def record(self, game: Game, nodes: int, edges: int, depth: int) -> np.ndarray:
         """Write what kernels read, shape [1]: the settings and the room of a tree.
 
-        `in_lanes`: legal moves are listed by asking about every action, the lanes side by side.
+        `in_lanes` is off; where it is set, legal moves are listed by asking about every action, the lanes side by side.
         """
         if game.seats > MOST_SEATS or not set(game.teams) <= {0, 1}:
             raise BadInput(
@@ -140,7 +140,7 @@ class TreeSettings:
         options["state_words"] = words_of(game.live_bytes(), game.state.itemsize)
         options["urgency"], options["weights"] = URGENCIES.index(self.urgency), self.policy == "weights"
         options["nodes"], options["edges"], options["depth"] = nodes, edges, depth
-        options["in_lanes"], options["early"] = in_lanes, self.early_stop
+        options["early"] = self.early_stop
         options["reduction_squared"], options["sharpness"] = self.reduction**2, 1 / self.policy_temperature
         options["teams"][: game.seats] = game.teams
         return made

@@ -18,18 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rookery.errors import BadInput
-from rookery.learn.curriculum import STAGES, Curriculum, is_curriculum_folder
+from rookery.learn.curriculum import Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import ImitationStage, settings_of
-from rookery.learn.files import write_whole
 from rookery.learn.imitation import ImitationSettings
+from rookery.learn.spread import Over, Say
 from rookery.learn.stage_work import ALONE, Help, ImitationWork
 from rookery.studies.chess_plan import OPENING, Preset, player_text, search_of
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
-from rookery.studies.stages import slug, stage_network
+from rookery.studies.stages import hand_out, slug
 
 STAGE_NAMES = ("lessons", "train", "export", "matches", "probes", "report")
 MAIN, NETWORKS = "main", "networks"
-Over = Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Study:
         """Tell whether the curriculum was begun with other settings, or somebody has changed them since; they count."""
         return self.curriculum().settings != self.preset.settings()
 
-    def make_lessons(self, over: Over, say: Callable[[int, int, str], None], help_with: Help = ALONE) -> bool:
+    def make_lessons(self, over: Over, say: Say, help_with: Help = ALONE) -> bool:
         """Make what the first stage imitates, and learn nothing; tell whether all of it is there."""
         with self.curriculum() as curriculum:
             first = curriculum.settings.stages[0]
@@ -87,13 +86,7 @@ class Study:
 
     def hand_out(self) -> None:
         """Put the networks of the stages where they are measured: of one that is not done yet, its newest."""
-        for name in self.stage_names():
-            file = stage_network(self.folder / MAIN / STAGES / name)
-            if file is not None:
-                content, place = file.read_bytes(), self.network_of(name)
-                if not place.exists() or place.read_bytes() != content:
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    write_whole(place, content)
+        hand_out(self.folder / MAIN, {name: self.network_of(name) for name in self.stage_names()})
 
     def network_of(self, stage: str) -> Path:
         """Return where the network of a stage is measured."""

@@ -13,6 +13,7 @@ from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.lc0.evaluator import Evaluator, Judged
 from rookery.lc0.evaluator import load as load_weights
+from rookery.learn.spread import Say
 from rookery.learn.weight_files import any_lc0_network, export_weights
 from rookery.nets.lc0.numbers import ENCODINGS
 from rookery.probes.chess_concepts import CONCEPTS, Concept, Found
@@ -23,7 +24,6 @@ from rookery.studies.stages import keep_result, read_result
 
 FILES, FILES_FOUND, PROBES = "files", "files.json", "probes.json"
 SEED = 1
-Say = Callable[[int, int, str], None]
 
 
 def probe_settings(study: Study) -> ProbeSettings:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
-from rookery.learn.curriculum_settings import CurriculumSettings, read_curriculum
+from rookery.learn.curriculum_settings import CurriculumSettings
+from rookery.studies.gomoku_plan import packaged
 
 STOCKFISH = "stockfish"
 ENGINE_FOLDER = "/usr/games"
@@ -43,12 +43,6 @@ class Preset:
     def settings(self) -> CurriculumSettings:
         """Return the settings of the training."""
         return packaged(self.curriculum, self.changes)
-
-
-@lru_cache(maxsize=8)
-def packaged(name: str, changes: tuple[str, ...]) -> CurriculumSettings:
-    """Read a packaged curriculum with changes."""
-    return read_curriculum(name, changes)
 
 
 FULL = Preset("chess_lc0")

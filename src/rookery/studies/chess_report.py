@@ -21,13 +21,11 @@ from rookery.studies.gomoku_answers import MISSING, NO, OPEN, YES, Verdict
 from rookery.studies.gomoku_figures import draw_main
 from rookery.studies.gomoku_matches import Found
 from rookery.studies.gomoku_report import curriculum_lines
-from rookery.studies.html import page
+from rookery.studies.html import write_pages
 from rookery.studies.intervals import Z95
-from rookery.studies.markdown import done_by, heading, remarks, table
+from rookery.studies.markdown import done_how, heading, remarks, table
 from rookery.studies.stages import Lines, read_generations, read_notes
-from rookery.writing import write_whole
 
-REPORT, PAGE = "report.md", "report.html"
 TITLE = "The chess study: a small network of Lc0's kind, from imitation to self-play"
 HALF = 0.5
 
@@ -221,12 +219,7 @@ def probe_section(found: Findings) -> Iterator[str]:
 
 def circumstances_section(found: Findings) -> Iterator[str]:
     """Say how all of it came about."""
-    yield "## How it was done"
-    yield ""
-    notes = read_notes(found.study.folder)
-    for stage in STAGE_NAMES[:-1]:
-        yield from (done_by(stage, facts) for facts in notes.get(stage, [None]))
-    yield ""
+    yield from done_how(read_notes(found.study.folder), STAGE_NAMES[:-1])
     changes = ", ".join(f"`{change}`" for change in found.preset.changes) or "none"
     yield f"Curriculum: `{found.preset.curriculum}`; changes: {changes}."
     yield ""
@@ -254,7 +247,4 @@ def write_report(study: Study) -> Path:
         summary_section(found), curriculum_lines(found.generations), match_section(found), files_section(found),
         probe_section(found), circumstances_section(found),
     )  # fmt: skip
-    text = "\n".join(line for section in sections for line in section).rstrip() + "\n"
-    write_whole(study.folder / REPORT, text.encode())
-    write_whole(study.folder / PAGE, page(TITLE, text, study.folder).encode())
-    return study.folder / REPORT
+    return write_pages(study.folder, TITLE, (line for section in sections for line in section))

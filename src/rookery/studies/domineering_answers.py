@@ -27,11 +27,11 @@ MEANS = {
 }
 
 
-def difference_text(found: Paired | None, digits: int = 3) -> str:
+def difference_text(found: Paired | None) -> str:
     """Write a difference with its interval and how many seeds agree."""
     if found is None:
         return "-"
-    return f"{shown(found.estimate, digits)}, above 0 in {found.above} of {found.estimate.count}"
+    return f"{shown(found.estimate)}, above 0 in {found.above} of {found.estimate.count}"
 
 
 def one_sided(found: Paired | None, wanted: int) -> str:
@@ -47,9 +47,9 @@ def throughout(parts: Sequence[Paired | None]) -> str:
     return NO if NO in verdicts else YES if set(verdicts) == {YES} else OPEN
 
 
-def parts_text(parts: Sequence[Paired | None], digits: int = 3) -> str:
+def parts_text(parts: Sequence[Paired | None]) -> str:
     """Write the differences of the fifths of training, and in how many they are clear."""
-    values = ", ".join("-" if part is None else f"{part.estimate.mean:+.{digits}f}" for part in parts)
+    values = ", ".join("-" if part is None else f"{part.estimate.mean:+.3f}" for part in parts)
     clear = sum(one_sided(part, 1) == YES for part in parts)
     return f"by fifths of training {values}, clearly above 0 in {clear} of {len(parts)}"
 

@@ -14,7 +14,7 @@ before, by the same networks under the same rules, are not played again.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -26,6 +26,7 @@ from rookery.arena.evaluator import chosen_device, steady
 from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.learn.files import write_json
+from rookery.learn.spread import Say
 from rookery.nets.configs import TransformerConfig
 from rookery.nets.files import load_network
 from rookery.nets.transformer import Transformer
@@ -52,8 +53,6 @@ from rookery.studies.domineering_strength import Mover, match_facts, openings, p
 
 FILE = "compare.json"
 UNFINISHED = "The comparison was stopped; `rookery study domineering compare` goes on with it."
-
-Say = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def draw_curves(axis: Any, curves: Curves, label: str, drawn: dict[str, Any]) ->
     return True
 
 
-def zoomed(axis: Any, found: Sequence[Curves], floor: float | None = None) -> None:
+def zoomed(axis: Any, found: Sequence[Curves]) -> None:
     """Let a panel show what comes after the first tenth of training, of which the rest would be a thin line."""
     later = [
         each.values[:, each.steps >= 0.1 * each.steps[-1]] for each in found if len(each.steps) > 4 and each.seeds
@@ -50,7 +50,7 @@ def zoomed(axis: Any, found: Sequence[Curves], floor: float | None = None) -> No
     if later:
         low, high = min(float(each.min()) for each in later), max(float(each.max()) for each in later)
         room = 0.08 * (high - low) or 0.01
-        axis.set(ylim=(low - room if floor is None else max(floor, low - room), high + room))
+        axis.set(ylim=(low - room, high + room))
 
 
 def draw_losses(found: Findings, protocol: str, path: Path) -> bool:

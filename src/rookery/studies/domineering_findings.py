@@ -80,31 +80,28 @@ class Findings:
         place = self.layer if layer is None else layer
         return curves_of({seed: series_of(run, figure, place) for seed, run in runs.items()})
 
-    def gap(self, pair: tuple[str, str], protocol: str, figure: str = "r2", layer: int | None = None) -> Curves:
+    def gap(self, pair: tuple[str, str], protocol: str, figure: str = "r2") -> Curves:
         """Return by how much a figure of one condition is above that of another, for the seeds that go furthest."""
-        found = curves_of(self.gap_by_seed(pair, protocol, figure, layer))
+        found = curves_of(self.gap_by_seed(pair, protocol, figure))
         first, second = (set(self.records.of(name, protocol)) for name in pair)
         return replace(found, left_out=sorted({*found.left_out, *(first ^ second)}))
 
-    def gap_by_seed(
-        self, pair: tuple[str, str], protocol: str, figure: str = "r2", layer: int | None = None
-    ) -> dict[int, Series]:
+    def gap_by_seed(self, pair: tuple[str, str], protocol: str, figure: str) -> dict[int, Series]:
         """Return by how much a figure of one condition is above that of another by step, for each seed that has both.
 
         A seed has as many steps as its shorter run.
         """
         first, second = (self.records.of(name, protocol) for name in pair)
-        place = self.layer if layer is None else layer
         return {
-            seed: difference_of(series_of(run, figure, place), series_of(second[seed], figure, place))
+            seed: difference_of(series_of(run, figure, self.layer), series_of(second[seed], figure, self.layer))
             for seed, run in first.items() if seed in second
         }  # fmt: skip
 
-    def at_start(self, pair: tuple[str, str], protocol: str, figure: str = "r2") -> Paired | None:
-        """Compare two conditions at step 0."""
+    def at_start(self, pair: tuple[str, str], protocol: str) -> Paired | None:
+        """Compare the R2 of two conditions at step 0."""
         runs = [self.records.of(name, protocol) for name in pair]
         starts = [
-            {seed: series[0] for seed, run in each.items() if 0 in (series := series_of(run, figure, self.layer))}
+            {seed: series[0] for seed, run in each.items() if 0 in (series := series_of(run, "r2", self.layer))}
             for each in runs
         ]
         return paired(*starts)
@@ -295,7 +292,7 @@ def brief(value: str) -> str:
     return value if len(value) <= 40 else f"...{value[-40:]}"
 
 
-def frozen_text(values: Collection[float], digits: int = 3) -> str:
+def frozen_text(values: Collection[float]) -> str:
     """Write the R2 of outdated probes, one of each seed.
 
     It has no bottom, and is worth nothing more where it is far below 0: there a mean with an interval would say little,
@@ -304,7 +301,7 @@ def frozen_text(values: Collection[float], digits: int = 3) -> str:
     if not values:
         return "-"
     if min(values) >= FAR_BELOW:
-        return shown(mean_estimate(list(values)), digits)
+        return shown(mean_estimate(list(values)))
     ends = dict.fromkeys(f"{end:,.{1 if end > -10 else 0}f}" for end in (min(values), max(values)))
     return f"{'far below' if max(values) < FAR_BELOW else 'partly far below'} 0 ({' .. '.join(ends)})"
 

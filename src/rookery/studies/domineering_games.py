@@ -21,7 +21,7 @@ from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.options import whole_number
 from rookery.learn.locks import Lock
-from rookery.learn.spread import Spreader, in_turn
+from rookery.learn.spread import Say, Spreader, in_turn
 from rookery.search.domineering_guided import Guidance, guided_games
 from rookery.studies.domineering_files import (
     GameRecords,
@@ -37,9 +37,6 @@ from rookery.writing import write_whole
 PART = 1000
 """games of a part"""
 MOST_GAMES = 10_000_000
-
-Say = Callable[[int, int, str], None]
-"""told how many games there are, how many there will be, and a note"""
 
 
 PartMaker = Callable[[tuple[int, int]], GameRecords]

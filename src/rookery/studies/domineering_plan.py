@@ -192,7 +192,6 @@ def settings_of(values: Mapping[str, Any]) -> RunSettings:
 class Preset:
     """A size of the study."""
 
-    meaning: str
     small: TransformerConfig
     large: TransformerConfig
     small_steps: int
@@ -204,15 +203,13 @@ class Preset:
 
 TINY = TransformerConfig(rows=16, cols=16, width=32, heads=2, head_width=8, layers=2, mlp=64, policy_hidden=32)
 PRESETS = {
-    "full": Preset("as planned: 2 and 7 layers", SMALL, LARGE, 10_000, 30_000, SEEDS, {}),
-    "final": Preset(
-        "as the original ended: 3 and 6 layers, large networks not taught the sectors", SMALL_FINAL, LARGE_FINAL,
-        10_000, 30_000, SEEDS,
+    "full": Preset(SMALL, LARGE, 10_000, 30_000, SEEDS, {}),
+    "final": Preset(  # as the original ended: large networks are not taught the sectors
+        SMALL_FINAL, LARGE_FINAL, 10_000, 30_000, SEEDS,
         {"auxiliary": False, "policy_weight": 0.2, "sector_weight": 0.8, "sector_unit": 10.0},
     ),
     "quick": Preset(
-        "tiny, for two cores", TINY, TINY.model_copy(update={"heads": 4, "layers": 3, "mlp": 96}), 150, 200,
-        SEEDS[:2],
+        TINY, TINY.model_copy(update={"heads": 4, "layers": 3, "mlp": 96}), 150, 200, SEEDS[:2],
         {"batch": 16, "every": 50, "learning_rate": 3e-3, "valid_positions": 256, "probe_positions": 600},
     ),
 }  # fmt: skip

@@ -43,12 +43,12 @@ class Chooser(Protocol):
 class AlphaBeta:
     """The player of phase 1 without its random moves: alpha-beta of 1 to 3 plies."""
 
-    def __init__(self, guidance: Guidance | None = None, threads: int = 1):
-        self.guidance, self.threads = guidance or Guidance(), threads
+    def __init__(self, threads: int = 1):
+        self.threads = threads
 
     def choose(self, states: np.ndarray, seeds: np.ndarray, ply: int) -> tuple[np.ndarray, np.ndarray]:
         """Search each position."""
-        moves = guided_moves(states, seeds, self.guidance, self.threads)
+        moves = guided_moves(states, seeds, Guidance(), self.threads)
         return moves, np.zeros(len(moves), np.bool_)
 
 

@@ -85,9 +85,9 @@ class RunRecord:
         """Layers that were probed."""
         return 1 + max((line["layer"] for row in self.probes for line in row["layers"]), default=-1)
 
-    def figure(self, key: str, part: str = "valid") -> Series:
-        """Return a figure of training or validation by step."""
-        found = {int(row["step"]): row[part].get(key) for row in self.progress if isinstance(row.get(part), dict)}
+    def figure(self, key: str) -> Series:
+        """Return a figure of validation by step."""
+        found = {int(row["step"]): row["valid"].get(key) for row in self.progress if isinstance(row.get("valid"), dict)}
         return {step: float(value) for step, value in found.items() if is_number(value)}
 
     def probe(self, layer: int, key: str = "r2", read: str = "cls") -> Series:
@@ -249,13 +249,6 @@ class Curves:
         if not inside.any():
             return {}
         return {seed: float(row[inside].mean()) for seed, row in zip(self.seeds, self.values, strict=True)}
-
-    def at(self, step: int) -> dict[int, float]:
-        """Return the value of each seed at a step; empty if there is none."""
-        place = np.flatnonzero(self.steps == step)
-        if not len(place):
-            return {}
-        return {seed: float(row[place[0]]) for seed, row in zip(self.seeds, self.values, strict=True)}
 
 
 def difference_of(first: Series, second: Series) -> Series:

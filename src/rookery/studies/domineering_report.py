@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from rookery.errors import BadInput
-from rookery.learn.files import write_whole
 from rookery.studies.domineering_answers import all_answers
 from rookery.studies.domineering_findings import FAR_BELOW, Findings, control_lines, run_facts
 from rookery.studies.domineering_records import is_number, read_values
 from rookery.studies.domineering_sections import SECTIONS, meanings_section
-from rookery.studies.html import page
+from rookery.studies.html import write_pages
 from rookery.studies.markdown import remarks, table
 
-REPORT, PAGE = "report.md", "report.html"
 TITLE = "The Domineering study: does an embedded small network help a large one?"
 
 
@@ -200,10 +198,7 @@ def write_report(folder: Path) -> Path:
         raise BadInput(f"{folder}: there is no such folder of a study")
     found = Findings(folder)
     figures, drawn = drawn_figures(found)
-    text = "\n".join(all_lines(found, figures, drawn)).rstrip() + "\n"
-    write_whole(folder / REPORT, text.encode())
-    write_whole(folder / PAGE, page(TITLE, text, folder).encode())
-    return folder / REPORT
+    return write_pages(folder, TITLE, all_lines(found, figures, drawn))
 
 
 def drawn_figures(found: Findings) -> tuple[set[str], bool]:

@@ -17,7 +17,7 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +31,7 @@ from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.files import LineLog, sweep, write_json, write_whole
 from rookery.learn.locks import Lock
+from rookery.learn.spread import Say
 from rookery.nets.files import About, load_network, save_network, weights_of
 from rookery.nets.residual import build
 from rookery.nets.surgery import embed, random_tokens, verify_embedding
@@ -48,9 +49,6 @@ SAVE_SECONDS = 20.0
 VALID_SEED, VALID_ROWS = 0, 1024
 VERIFIED = 64
 """positions on which an embedding is verified"""
-
-Say = Callable[[int, int, str], None]
-"""told how many steps are made, of how many, and a note"""
 
 
 # ---- games ---------------------------------------------------------------------------------------
@@ -226,7 +224,7 @@ class Run:
 
     def write_settings(self, first: Beginning, data: StudyData) -> None:
         """Write what the run is; refuse to go on with one that is another."""
-        wanted, there = self.facts(first, data), read_json(self.facts_file)
+        wanted, there = self.facts(first, data), read_json(self.facts_file, FORMAT)
         if there is None:
             write_json(self.facts_file, wanted)
             return
@@ -236,7 +234,7 @@ class Run:
 
     def differences(self) -> list[str]:
         """Say in which settings a run that is there differs from what is wanted."""
-        there = read_json(self.facts_file) or {}
+        there = read_json(self.facts_file, FORMAT) or {}
         wanted = json.loads(json.dumps(self.settings.as_dict()))
         return differing(wanted, {key: there.get(key) for key in wanted})
 
@@ -287,15 +285,15 @@ class Run:
         self.state_file.unlink(missing_ok=True)
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """Read a file of settings; None if there is none."""
+def read_json(path: Path, version: int) -> dict[str, Any] | None:
+    """Read a file of settings in a version of its format; None if there is none."""
     try:
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
         return None
     except ValueError as error:
         raise BadInput(f"{path} is damaged: {error}; remove {path.parent} to train the run anew") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != version:
         raise BadInput(f"{path} is of no run that this program knows")
     return content
 

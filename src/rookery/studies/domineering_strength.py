@@ -8,7 +8,6 @@ swapped, and the two games count as one sample.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -37,12 +36,12 @@ AT_ONCE = {"cpu": 128, "cuda": 4096}
 HALF = MOVES // 2
 
 
-def openings(count: int, seed: int, plies: int = OPENING) -> Tensor:
-    """Draw boards [N, 256] after so many random plies, True where covered; the same on every machine."""
+def openings(count: int, seed: int) -> Tensor:
+    """Draw boards [N, 256] after OPENING random plies, True where covered; the same on every machine."""
     whole_number("openings", count, 1, 1 << 20)
     random = torch.Generator().manual_seed(seed)
     covered = torch.zeros(count, SQUARES, dtype=torch.bool)
-    for ply in range(plies):
+    for ply in range(OPENING):
         legal = legal_moves(covered, ply % 2)
         marks = torch.rand(legal.shape, generator=random).masked_fill(~legal, -1)
         played(covered, marks.argmax(1))
@@ -104,25 +103,23 @@ def parted(network: Transformer, *tensors: Tensor) -> list[tuple[Tensor, ...]]:
     return list(zip(*(torch.split(tensor, size) for tensor in tensors), strict=True))
 
 
-def play(
-    first: Mover, second: Mover, starts: Tensor, plies: int = OPENING, say: Callable[[int], None] | None = None
-) -> Tensor:
+def play(first: Mover, second: Mover, starts: Tensor) -> Tensor:
     """Play every opening twice; return whether the first network won, [N, 2]: as Vertical, then as Horizontal.
 
     On a CPU one thread plays: few boards are left in the end, and several threads would wait for each other.
     """
     with on_threads(1) if starts.device.type == "cpu" else nullcontext():
-        return played_out(first, second, starts, plies, say)
+        return played_out(first, second, starts)
 
 
-def played_out(first: Mover, second: Mover, starts: Tensor, plies: int, say: Callable[[int], None] | None) -> Tensor:
+def played_out(first: Mover, second: Mover, starts: Tensor) -> Tensor:
     """Play every opening twice."""
     covered = starts.repeat(2, 1)
     count = len(starts)
     is_first = torch.arange(2 * count, device=covered.device) < count  # whether the first network is Vertical
     vertical_won = torch.zeros(2 * count, dtype=torch.bool, device=covered.device)
     going = torch.arange(2 * count, device=covered.device)
-    for ply in range(plies, LONGEST + 1):
+    for ply in range(OPENING, LONGEST + 1):
         side = ply % 2
         legal = legal_moves(covered[going], side)
         can = legal.any(1)
@@ -135,8 +132,6 @@ def played_out(first: Mover, second: Mover, starts: Tensor, plies: int, say: Cal
                 boards = covered[going[turn]]
                 played(boards, mover.moves(boards, legal[turn], side))
                 covered[going[turn]] = boards
-        if say is not None:
-            say(ply)
     return (vertical_won == is_first).view(2, count).T
 
 

@@ -79,7 +79,7 @@ def about_tower(games: int, notes: str) -> About:
 # ---- what is asked and answered ------------------------------------------------------------------
 
 
-def questions(batch: Batch, turn: bool, dtype: torch.dtype = torch.float32) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def questions(batch: Batch, turn: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return planes, whether the mover wins, moves played and legal moves of a batch built with a side token.
 
     turn  whether the second half of it is turned on its diagonal
@@ -94,7 +94,7 @@ def questions(batch: Batch, turn: bool, dtype: torch.dtype = torch.float32) -> t
         vertical = torch.cat((vertical[:half], ~vertical[half:]))
         moves = torch.cat((moves[:half], (moves[half:] + MOVES // 2) % MOVES))
         legal = torch.cat((legal[:half], legal[half:].roll(MOVES // 2, 1)))
-    return planes_of(covered, vertical, dtype), wins, moves, legal
+    return planes_of(covered, vertical), wins, moves, legal
 
 
 def answers(network: Tower, planes: Tensor) -> tuple[Tensor, Tensor]:
@@ -158,14 +158,14 @@ def pace(step: int, steps: int) -> float:
 
 
 @torch.no_grad()
-def measured(network: Network, records: GameRecords, device: torch.device, batch: int = 4096) -> Mark:
+def measured(network: Network, records: GameRecords, device: torch.device) -> Mark:
     """Tell how well a tower knows who won the games of the validation part."""
     assert isinstance(network, Tower)
     positions = Positions(GameTable(records, device), "valid", side_token=True)
     network.to(device).eval()
     loss = torch.zeros((), dtype=torch.float64)
     right, count = 0, 0
-    for some in positions.in_order(batch):
+    for some in positions.in_order(4096):
         planes, wins, _, _ = questions(some, turn=False)
         logit = answers(network, planes)[1]
         loss += functional.binary_cross_entropy_with_logits(logit, wins, reduction="sum").cpu()

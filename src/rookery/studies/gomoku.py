@@ -16,12 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rookery.games.library import load
 from rookery.learn.curriculum import OUTCOME, STAGES, Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import CurriculumSettings, settings_of
-from rookery.learn.files import write_whole
 from rookery.learn.imitation import ImitationSettings
 from rookery.learn.stage_work import Help
 from rookery.studies.gomoku_arms import FOLDER as ARMS
@@ -29,7 +27,7 @@ from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
 from rookery.studies.gomoku_lessons import Ahead, bring_from
 from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
-from rookery.studies.stages import Notes, add_note, read_notes, slug, stage_network
+from rookery.studies.stages import hand_out, slug
 
 STAGE_NAMES = ("lessons", "train", "milestones", "compare", "report")
 NETWORKS = "networks"
@@ -89,14 +87,8 @@ class Study:
 
     def hand_out(self) -> None:
         """Put the networks of the main run's stages where they are judged: of one not done yet, its newest."""
-        for stage in self.main_settings().stages:
-            folder = self.folder / MAIN / STAGES / stage.name
-            file = stage_network(folder)
-            if file is not None:
-                content, place = file.read_bytes(), self.network(stage.name)
-                if not place.exists() or place.read_bytes() != content:
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    write_whole(place, content)
+        stages = [stage.name for stage in self.main_settings().stages]
+        hand_out(self.folder / MAIN, {name: self.network(name) for name in stages})
 
     def network(self, stage: str) -> Path:
         """Return where the network of a stage is judged."""
@@ -192,16 +184,6 @@ class Study:
         """Return the match of a run at a mark against a player or another run."""
         name = reference_name(run, seconds, other)
         return self.kept(name, mark_file(self.folder / ARMS / run, seconds))
-
-    # -- notes --
-
-    def note(self, stage: str, facts: dict[str, Any]) -> None:
-        """Keep by which command a stage was done, and where; the newest of each command stays."""
-        add_note(self.folder, stage, facts)
-
-    def notes(self) -> Notes:
-        """Return all notes."""
-        return read_notes(self.folder)
 
 
 def imitation_stages(curriculum: CurriculumSettings) -> Iterator[tuple[str, ImitationSettings]]:

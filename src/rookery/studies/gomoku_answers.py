@@ -76,17 +76,22 @@ def score_over_seeds(scores: Scores) -> Estimate | None:
     return Estimate(found.mean, max(0.0, min(low, found.low)), min(1.0, max(high, found.high)), found.count)
 
 
-def duel_verdict(estimate: Estimate | None) -> Verdict:
-    """Say whether the first of two arms is better, from its score over seeds."""
+def verdict_by(estimate: Estimate | None, even: float, named: str) -> Verdict:
+    """Say on which side of a number, at which two arms are even, an interval lies."""
     if estimate is None:
         return Verdict(MISSING, "not played")
     if not estimate.known:
         return Verdict(OPEN, "one seed alone has no interval")
-    if estimate.low > HALF:
-        return Verdict(YES, "the interval is above one half")
-    if estimate.high < HALF:
-        return Verdict(NO, "the interval is below one half: the other way round")
-    return Verdict(OPEN, "the interval includes one half")
+    if estimate.low > even:
+        return Verdict(YES, f"the interval is above {named}")
+    if estimate.high < even:
+        return Verdict(NO, f"the interval is below {named}: the other way round")
+    return Verdict(OPEN, f"the interval includes {named}")
+
+
+def duel_verdict(estimate: Estimate | None) -> Verdict:
+    """Say whether the first of two arms is better, from its score over seeds."""
+    return verdict_by(estimate, HALF, "one half")
 
 
 def gap(first: Scores, second: Scores) -> Estimate | None:
@@ -108,15 +113,7 @@ def gap(first: Scores, second: Scores) -> Estimate | None:
 
 def gap_verdict(estimate: Estimate | None) -> Verdict:
     """Say whether the first arm scores more against a player, from the difference over seeds."""
-    if estimate is None:
-        return Verdict(MISSING, "not played")
-    if not estimate.known:
-        return Verdict(OPEN, "one seed alone has no interval")
-    if estimate.low > 0:
-        return Verdict(YES, "the interval is above 0")
-    if estimate.high < 0:
-        return Verdict(NO, "the interval is below 0: the other way round")
-    return Verdict(OPEN, "the interval includes 0")
+    return verdict_by(estimate, 0.0, "0")
 
 
 def claim_answer(comparison: Comparison, seconds: int, score: Estimate | None, gaps: Sequence[Estimate | None]) -> str:

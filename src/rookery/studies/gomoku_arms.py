@@ -33,6 +33,7 @@ from rookery.learn.files import LineLog, save_whole, sweep, write_json
 from rookery.learn.imitation import Imitation, ImitationSettings
 from rookery.learn.locks import Lock
 from rookery.learn.settings import network_values
+from rookery.learn.spread import Over, Say
 from rookery.learn.stage_work import Help, ImitationWork, SelfplayWork
 from rookery.learn.starts import first_network
 from rookery.nets.configs import read_config
@@ -44,11 +45,6 @@ from rookery.studies.gomoku_plan import Arm, Preset
 FOLDER = "arms"
 FACTS, CURVE, NEWEST, MARKS, WORK = "run.json", "curve.jsonl", "newest.pth", "marks", "work"
 NOTED, LINES = 1.0, 200  # seconds between two lines of the curve; a short run has them closer, so many at most
-
-Say = Callable[[int, int, str], None]
-"""told how many seconds are spent, of how many, and a note"""
-Over = Callable[[], bool]
-"""asked whether it is time to stop"""
 
 
 class Clock:

@@ -21,15 +21,10 @@ from rookery.games.library import load
 from rookery.learn.files import write_json, write_whole
 from rookery.learn.imitation import ImitationSettings, lesson_seed
 from rookery.learn.lessons import gather_lessons
-from rookery.learn.spread import Spreader
+from rookery.learn.spread import Over, Say, Spreader
 
 FOLDER, ABOUT = "lessons", "about.json"
 FREE = {"positions", "held_out", "threads"}  # settings that change no game
-
-Over = Callable[[], bool]
-"""asked whether it is time to stop"""
-Say = Callable[[int, int, str], None]
-"""told how many positions there are, of how many, and a note"""
 
 
 @dataclass(frozen=True)

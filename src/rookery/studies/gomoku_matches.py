@@ -35,6 +35,7 @@ from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn.files import write_json
+from rookery.learn.spread import Over, Say
 from rookery.search.analysis import Limits
 from rookery.search.threads import cores
 
@@ -42,10 +43,6 @@ FOLDER = "matches"
 URGENCY = "parent"  # with any reduction, a side that is losing never looks for the move that blocks
 MOST_AT_ONCE = 512  # games side by side
 
-Say = Callable[[int, int, str], None]
-"""told how many games are done, of how many, and a note"""
-Over = Callable[[], bool]
-"""asked whether it is time to stop"""
 Search = tuple[tuple[str, Any], ...]
 """settings of a tree search by name"""
 

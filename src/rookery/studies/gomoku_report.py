@@ -25,13 +25,11 @@ from rookery.studies.gomoku_answers import (
 from rookery.studies.gomoku_arms import run_facts
 from rookery.studies.gomoku_findings import Findings
 from rookery.studies.gomoku_plan import COMPARISONS, Comparison, Milestone
-from rookery.studies.html import page
+from rookery.studies.html import write_pages
 from rookery.studies.intervals import Estimate, mean_estimate, shown
-from rookery.studies.markdown import done_by, heading, remarks, table
-from rookery.studies.stages import Lines
-from rookery.writing import write_whole
+from rookery.studies.markdown import done_how, heading, remarks, table
+from rookery.studies.stages import Lines, read_notes
 
-REPORT, PAGE = "report.md", "report.html"
 TITLE = "The Gomoku study: from imitation to self-play, from the small board to the large one"
 
 
@@ -238,12 +236,7 @@ def elo_lines(found: Findings) -> Iterator[str]:
 
 def circumstances_section(found: Findings) -> Iterator[str]:
     """Say how all of it came about."""
-    yield "## How it was done"
-    yield ""
-    notes = found.study.notes()
-    for stage in STAGE_NAMES[:-1]:
-        yield from (done_by(stage, facts) for facts in notes.get(stage, [None]))
-    yield ""
+    yield from done_how(read_notes(found.study.folder), STAGE_NAMES[:-1])
     changes = ", ".join(f"`{change}`" for change in found.main_changes) or "none"
     yield f"Main run: `{found.preset.curriculum}`, seed 1; changes: {changes}."
     yield ""
@@ -281,7 +274,4 @@ def write_report(study: Study) -> Path:
     found = Findings(study)
     study.folder.mkdir(parents=True, exist_ok=True)
     draw_all(found)
-    text = "\n".join(line for section in SECTIONS for line in section(found)).rstrip() + "\n"
-    write_whole(study.folder / REPORT, text.encode())
-    write_whole(study.folder / PAGE, page(TITLE, text, study.folder).encode())
-    return study.folder / REPORT
+    return write_pages(study.folder, TITLE, (line for section in SECTIONS for line in section(found)))

@@ -9,9 +9,12 @@ from __future__ import annotations
 import base64
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from rookery.writing import write_whole
+
+REPORT, PAGE = "report.md", "report.html"
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a;
   background: #fff; }
@@ -29,6 +32,14 @@ PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+(.*)")
 RULE = re.compile(r"\|?[\s:|-]*-{3}[\s:|-]*\|?")
+
+
+def write_pages(folder: Path, title: str, lines: Iterable[str]) -> Path:
+    """Write a report into its folder, as Markdown and as a page; return where the Markdown is."""
+    text = "\n".join(lines).rstrip() + "\n"
+    write_whole(folder / REPORT, text.encode())
+    write_whole(folder / PAGE, page(title, text, folder).encode())
+    return folder / REPORT
 
 
 def page(title: str, markdown: str, folder: Path) -> str:

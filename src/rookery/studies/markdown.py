@@ -23,6 +23,15 @@ def done_by(stage: str, facts: Mapping[str, Any] | None) -> str:
     return f"- {stage}: `{facts['command']}`, {facts['date']}; {machine}"
 
 
+def done_how(notes: Mapping[str, Sequence[Mapping[str, Any]]], stages: Sequence[str]) -> Iterator[str]:
+    """Say how all stages came about."""
+    yield "## How it was done"
+    yield ""
+    for stage in stages:
+        yield from (done_by(stage, facts) for facts in notes.get(stage, [None]))
+    yield ""
+
+
 def remarks(folder: Path) -> Iterator[str]:
     """Add what a person has written beside the report."""
     path = folder / REMARKS

@@ -29,6 +29,7 @@ from rookery.errors import BadInput
 from rookery.games.options import whole_number
 from rookery.learn.files import write_json
 from rookery.learn.runs import Run, is_run
+from rookery.learn.spread import Say
 from rookery.learn.summaries import flattened
 from rookery.learn.sweeps import Variant, is_complete, opened_variant
 from rookery.studies.pylos_plan import LADDER, SMALL_STUDY, Planned
@@ -44,10 +45,6 @@ FORMAT = 1
 
 class Lacking(BadInput):
     """A stage cannot be done, since something it needs is not there."""
-
-
-Say = Callable[[int, int, str], None]
-"""told how much is done, of how much, and a few words"""
 
 
 @dataclass(frozen=True)

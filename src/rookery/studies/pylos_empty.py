@@ -15,9 +15,10 @@ from rookery.arena.evaluator import NetworkEvaluator
 from rookery.arena.networks import network_for
 from rookery.games.library import load
 from rookery.learn.settings import RunSettings
+from rookery.learn.spread import Say
 from rookery.search.tree_settings import TreeSettings
 from rookery.search.trees import Trees
-from rookery.studies.pylos_exact import Say, Tell, told
+from rookery.studies.pylos_exact import Tell, told
 
 OFFICIAL = "pylos"
 SIMULATIONS = (100, 1_000, 10_000)

@@ -30,6 +30,7 @@ from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.position import Position
 from rookery.games.pylos import Pylos
+from rookery.learn.spread import Say
 from rookery.search.solve.pylos import solve, spheres_left
 from rookery.search.solve.pylos_samples import UNKNOWN, Sample, arrays_of, late_position, write
 from rookery.search.solve.retrograde import Solution
@@ -50,7 +51,6 @@ TOGETHER = 256
 BATCH = 64  # positions solved at a time
 UNSOLVED = "unsolved by spheres left"
 
-Say = Callable[[int, int, str], None]
 Tell = Callable[[int], None]
 Arrays = dict[str, np.ndarray]
 Solved = tuple[Position, Solution]

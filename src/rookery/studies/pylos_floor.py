@@ -24,7 +24,8 @@ import numpy as np
 from rookery.games.game import Game
 from rookery.games.options import whole_number
 from rookery.learn.continued import Beginning, Continued, Ended, beginning
-from rookery.studies.pylos_networks import Say, Student, changed, student
+from rookery.learn.spread import Say
+from rookery.studies.pylos_networks import Student, changed, student
 
 DRAWN = 1e-6  # outcomes nearer to 0 are draws; a discount leaves wins far from it
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +15,6 @@ from rookery.learn.sections import SelfplaySettings
 from rookery.learn.settings import RunSettings, read_settings
 from rookery.learn.threads import fastest_threads
 from rookery.nets.files import Loaded, load_network
-
-Say = Callable[[int, int, str], None]
-"""is told how much is done, of how much, and what it is"""
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,13 @@ from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.games.pylos import Pylos
 from rookery.learn.continued import Continued, Ended, beginning
+from rookery.learn.spread import Say
 from rookery.nets.network import Network
 from rookery.nets.residual import build
 from rookery.probes.layers import activations
 from rookery.probes.linear import Scores, cross_validated, folds_of
 from rookery.studies.pylos_concepts import Concept, concepts
-from rookery.studies.pylos_networks import Say, Student, changed, student
+from rookery.studies.pylos_networks import Student, changed, student
 
 GAME = "pylos:removal=greedy"
 """in which V3 to V5 were taught; a network taught official take-backs plays it, too"""

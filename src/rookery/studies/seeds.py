@@ -39,13 +39,13 @@ def draws(seeds: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return counts / seeds, np.array(ways) / seeds**seeds
 
 
-def quantiles(values: np.ndarray, chances: np.ndarray, tail: float = TAIL) -> tuple[np.ndarray, np.ndarray]:
+def quantiles(values: np.ndarray, chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where the lower and the upper tail begin, of values [B, ...] with chances [B]; not a number stays one."""
     order = np.argsort(values, axis=0, kind="stable")
     ranked = np.take_along_axis(values, order, 0)
     reached = np.cumsum(chances[order], axis=0)
-    low = (reached < tail - 1e-12).sum(0, keepdims=True)
-    high = (reached < 1 - tail - 1e-12).sum(0, keepdims=True)
+    low = (reached < TAIL - 1e-12).sum(0, keepdims=True)
+    high = (reached < 1 - TAIL - 1e-12).sum(0, keepdims=True)
     last = len(values) - 1
     ends = [np.take_along_axis(ranked, np.minimum(place, last), 0)[0] for place in (low, high)]
     return ends[0], ends[1]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rookery.errors import BadInput
 from rookery.learn.curriculum import JUDGED, OUTCOME, STAGES
-from rookery.learn.files import LineLog, write_json
+from rookery.learn.files import LineLog, write_json, write_whole
 
 NOTES = "notes.json"
 
@@ -59,6 +59,17 @@ def stage_network(folder: Path) -> Path | None:
     lines = LineLog(folder / JUDGED).tail(1)
     newest = folder / str(lines[0]["file"]) if lines else None
     return newest if newest and newest.exists() else None
+
+
+def hand_out(curriculum: Path, networks: Mapping[str, Path]) -> None:
+    """Put the network of each stage where it is measured: of a stage that is not done yet, its newest."""
+    for stage, place in networks.items():
+        file = stage_network(curriculum / STAGES / stage)
+        if file is not None:
+            content = file.read_bytes()
+            if not place.exists() or place.read_bytes() != content:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(place, content)
 
 
 def read_generations(curriculum: Path, names: Sequence[str]) -> dict[str, Lines]:

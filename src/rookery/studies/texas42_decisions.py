@@ -29,7 +29,7 @@ from rookery.games.options import one_of, whole_number
 from rookery.games.rng import random_bits
 from rookery.games.texas42_auction import ALL_POINTS, LEAST_POINTS
 from rookery.games.texas42_tiles import DECLARATIONS, HAND, SEATS, TILES
-from rookery.learn.spread import Spreader, in_turn
+from rookery.learn.spread import Say, Spreader, in_turn
 from rookery.search.expected import CHOICES, HALF_STEP, Exact, bids_of, expected_many
 from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
 from rookery.search.worlds import sample_worlds
@@ -40,8 +40,6 @@ ROWS_AT_ONCE = 1 << 20
 """worlds that a batch draws for one decision"""
 MOST_LOGIT = 60_000.0
 """beyond it half precision knows no numbers"""
-
-Say = Callable[[int, int, str], None]
 
 
 class Labels(NamedTuple):

@@ -136,9 +136,9 @@ class Duel:
         }
 
 
-def play_duel(first: Choose, second: Choose, deals: int, seed: int = 0, part: str = "test") -> Duel:
-    """Play so many deals twice; the leader, any seat, calls its longest suit and has bid 30."""
-    seeds = seeds_of(part, np.arange(deals))
+def play_duel(first: Choose, second: Choose, deals: int, seed: int = 0) -> Duel:
+    """Play so many deals of the test part twice; the leader, any seat, calls its longest suit and has bid 30."""
+    seeds = seeds_of("test", np.arange(deals))
     rng = np.random.default_rng(int(random_bits(seed, 9, deals)) >> 1)
     states = dealt(seeds)
     leaders = rng.integers(SEATS, size=deals)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from rookery.arena.texas42_networks import HandsOracle, TranscriptJudge
+from rookery.learn.spread import Say
 from rookery.nets.files import load_network
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.search.expected import Exact
@@ -38,7 +39,6 @@ ALIKE = (
 )  # fmt: skip
 """settings in which peers agree"""
 
-Say = Callable[[int, int, str], None]
 Answers = np.ndarray
 """[D, 7], larger is better; anything where not legal"""
 
@@ -77,9 +77,9 @@ def compared(regret: np.ndarray, agrees: np.ndarray, ceiling: np.ndarray) -> dic
     }
 
 
-def random_choices(trial: Trial, seed: int = 1) -> np.ndarray:
+def random_choices(trial: Trial) -> np.ndarray:
     """Choose any legal slot."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     return choices_of(rng.random(trial.legal.shape), trial.legal)
 
 

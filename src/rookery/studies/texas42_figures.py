@@ -21,7 +21,6 @@ from rookery.studies.pylos_figures import finish, new_figure, save, style
 from rookery.studies.texas42_evaluate import settings_of_runs
 from rookery.studies.texas42_verdicts import FREE, decade
 
-TRICKS = 7
 MOST_LINES = 8
 
 Runs = dict[str, dict[str, Any]]

@@ -35,7 +35,6 @@ is refused with the name of the file.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
@@ -51,7 +50,7 @@ from rookery.games.options import one_of
 from rookery.learn.files import sweep
 from rookery.learn.locks import Lock
 from rookery.search.texas42_replay import first_bad_hand, first_bad_position
-from rookery.studies.domineering_files import NO_DATE, read_array
+from rookery.studies.domineering_files import NO_DATE, digest, read_array
 from rookery.writing import write_whole
 
 FORMAT = "rookery texas42 data"
@@ -137,11 +136,6 @@ def write_shard(path: Path, kind: str, rows: Rows, about: Mapping[str, Any]) -> 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:
     """Write a file of JSON whole."""
     write_whole(path, (json.dumps(values, indent=1, allow_nan=False) + "\n").encode())
-
-
-def digest(content: bytes) -> str:
-    """Return the checksum of a file's content."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def read_shard(path: Path) -> tuple[str, Rows]:

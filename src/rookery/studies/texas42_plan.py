@@ -119,7 +119,6 @@ class Hands:
 class Preset:
     """A size of the whole study."""
 
-    meaning: str
     positions: tuple[Positions, ...]
     stage1: tuple[TrainSettings, ...]
     decisions: tuple[Hands, ...]
@@ -156,7 +155,7 @@ def quick() -> Preset:
         data=("decisions-network", "decisions-valid"),
     )  # fmt: skip
     duels = ("heuristic/random", "stage2-quick/random", "exact:10/heuristic")
-    return Preset("tiny, for two cores", positions, (taught, policy), decisions, (second, logits), (48, 30), duels, 20)
+    return Preset(positions, (taught, policy), decisions, (second, logits), (48, 30), duels, 20)
 
 
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 100_000}
@@ -197,7 +196,7 @@ def card() -> Preset:
         second_stage("128x4", "logits-128x4", 8_000, "decisions-100", "logits", every=2000),
     )
     duels = (*PLAIN_DUELS, *network_duels(judge, second[0].name))
-    return Preset("ten minutes of a card", positions, first, decisions, second, (600, 1000), duels, 1000)
+    return Preset(positions, first, decisions, second, (600, 1000), duels, 1000)
 
 
 def full() -> Preset:
@@ -244,7 +243,7 @@ def full() -> Preset:
     )
     duels = (*PLAIN_DUELS, "exact:100/exact:10", "exact:100:make/exact:100", *network_duels(best, second[1].name))
     stages = (*second, *curve, *labels, *sweep)
-    return Preset("as planned, for a card", positions, first, decisions, stages, (1200, 1000), duels, 1000)
+    return Preset(positions, first, decisions, stages, (1200, 1000), duels, 1000)
 
 
 PLAIN_DUELS = ("heuristic/random", "exact:10/random", "exact:10/heuristic")

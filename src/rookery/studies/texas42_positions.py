@@ -20,7 +20,7 @@ import numpy as np
 from rookery.games.options import one_of, whole_number
 from rookery.games.rng import random_bits
 from rookery.games.texas42_tiles import DECLARATIONS, SEATS, TILES
-from rookery.learn.spread import Spreader, in_turn
+from rookery.learn.spread import Say, Spreader, in_turn
 from rookery.search.solve.texas42 import ILLEGAL, Solver
 from rookery.search.texas42_batch import called, dealt, legal_slots, play_each, play_random_each
 from rookery.search.texas42_reachable import kept_of_words, reachable
@@ -30,9 +30,6 @@ from rookery.studies.texas42_files import PARTS, Rows, Size, fill, joined, seeds
 
 SOURCES = ("random", "played", "uniform")
 MOST_DEALS = 1 << 30
-
-Say = Callable[[int, int, str], None]
-"""told how many shards are there, of how many, and a note"""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from rookery.learn.files import LineLog
 from rookery.nets.files import load_network
-from rookery.studies.html import page
+from rookery.studies.html import write_pages
 from rookery.studies.intervals import Estimate, shown
 from rookery.studies.markdown import table
 from rookery.studies.texas42_checks import all_checks
@@ -23,9 +23,7 @@ from rookery.studies.texas42_figures import draw_all
 from rookery.studies.texas42_files import data_sets, read_facts
 from rookery.studies.texas42_measured import read_measured
 from rookery.studies.texas42_verdicts import all_verdicts
-from rookery.writing import write_whole
 
-REPORT, PAGE = "report.md", "report.html"
 TITLE = "The Texas 42 study: from an exact solver to a player that sees only its own hand"
 
 
@@ -258,7 +256,4 @@ def write_report(study: Path) -> Path:
     """Write the report, its figures and its page; return where it is. Without Matplotlib there are no figures."""
     measured = read_measured(study)
     figures = draw_all(study, measured) if find_spec("matplotlib") else set[str]()
-    text = "\n".join(lines_of(study, measured, figures)) + "\n"
-    write_whole(study / REPORT, text.encode())
-    write_whole(study / PAGE, page(TITLE, text, study).encode())
-    return study / REPORT
+    return write_pages(study, TITLE, lines_of(study, measured, figures))

@@ -15,7 +15,6 @@ import io
 import json
 import math
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,13 @@ from rookery.games.library import load
 from rookery.games.texas42_auction import LEAST_POINTS
 from rookery.learn.files import LineLog, sweep
 from rookery.learn.locks import Lock
+from rookery.learn.spread import Say
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
-from rookery.studies.domineering_runs import differing
-from rookery.studies.texas42_files import digest, write_json
+from rookery.studies.domineering_files import digest
+from rookery.studies.domineering_runs import differing, read_json
+from rookery.studies.texas42_files import write_json
 from rookery.studies.texas42_plan import TrainSettings
 from rookery.studies.texas42_tables import Tables
 from rookery.studies.texas42_training import Speed, Stage, Trainer, measured
@@ -43,9 +44,6 @@ CHUNK = {"cpu": 1, "cuda": 64}
 SAVE_SECONDS = 60.0
 PIECE = 15 << 20
 """bytes of a piece of a state"""
-
-Say = Callable[[int, int, str], None]
-"""told how many steps are made, of how many, and a note"""
 
 
 # ---- a state in pieces ---------------------------------------------------------------------------
@@ -99,7 +97,7 @@ class Run:
     """A run in its folder."""
 
     def __init__(self, study: Path, settings: TrainSettings):
-        self.study, self.settings = study, settings
+        self.settings = settings
         self.folder = study / "runs" / settings.name
         self.facts_file, self.network_file = self.folder / "settings.json", self.folder / "network.safetensors"
         self.progress = LineLog(self.folder / "progress.jsonl")
@@ -144,7 +142,7 @@ class Run:
     def write_settings(self, network: Stage, tables: Tables) -> None:
         """Write what the run is; refuse to go on with one that is another."""
         essence = json.loads(json.dumps({**self.settings.as_dict(), "checksums": tables.checksums}))
-        there = self.facts()
+        there = read_json(self.facts_file, FORMAT)
         if there is None:
             facts = {"format": FORMAT, "stage": self.settings.stage, "parameters": network.weights}
             write_json(self.facts_file, facts | {"train_rows": len(tables.train)} | essence)
@@ -152,18 +150,6 @@ class Run:
         others = differing(essence, {key: there.get(key) for key in essence})
         if others:
             raise BadInput(f"{self.folder} was begun with {'; '.join(others)}; take another --name, or remove it")
-
-    def facts(self) -> dict[str, Any] | None:
-        """Read what the run is; None if it is not begun."""
-        try:
-            content = json.loads(self.facts_file.read_bytes())
-        except FileNotFoundError:
-            return None
-        except ValueError as error:
-            raise BadInput(f"{self.facts_file} is damaged: {error}; remove {self.folder} to train anew") from None
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise BadInput(f"{self.facts_file} is of no run that this program knows")
-        return content
 
     # -- going on --
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from rookery.errors import BadInput
 from rookery.games.rng import random_bits
+from rookery.learn.spread import Say
 from rookery.search.expected import Exact
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import first_bad_hand, replayed
@@ -38,7 +39,6 @@ AT_ONCE = 64
 """decisions whose worlds are solved at a time"""
 FOUND = ("chosen_by", "scored_by", "better")
 
-Say = Callable[[int, int, str], None]
 Settings = tuple[int, int, int]
 
 

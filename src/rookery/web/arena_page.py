@@ -16,7 +16,7 @@ from rookery.games.library import load
 from rookery.web.arena_parts import ContestPart, CrossPart
 from rookery.web.charts import ratings_options
 from rookery.web.contests import MOST_GAMES, MOST_PLAYERS, OPENINGS, Contest, Order
-from rookery.web.frame import plain_button, work_style
+from rookery.web.frame import plain_button, style
 from rookery.web.games import OFFERS
 from rookery.web.site import Site, new_seed
 from rookery.web.standings import choices_of, ledger_ratings
@@ -55,7 +55,7 @@ class ArenaPage:
 
     def build(self) -> None:
         """Make the elements."""
-        ui.add_css(work_style())
+        ui.add_css(style("work.css"))
         with ui.element("main").classes("column arena"):
             with ui.element("div").classes("choices-row"):
                 names = list(self.variants)

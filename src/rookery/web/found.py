@@ -31,10 +31,10 @@ class Found:
     """why it ended"""
 
 
-def session_for(spec: str, start: str, actions: Sequence[int], seed: int = 0) -> GameSession:
+def session_for(spec: str, start: str, actions: Sequence[int]) -> GameSession:
     """Play a game again; BadInput if it is not of a kind that is offered, or breaks the rules."""
     check_offered(spec, len(actions))
-    return GameSession(Plan(spec, frozenset(), "", seed, start), actions)
+    return GameSession(Plan(spec, frozenset(), "", 0, start), actions)
 
 
 def words_played(spec: str, start: str, words: Sequence[str]) -> GameSession:

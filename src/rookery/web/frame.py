@@ -17,15 +17,9 @@ OTHER_COLOURS = "() => emit(!document.body.classList.contains('body--dark'))"
 
 
 @cache
-def style() -> str:
-    """Read the style sheet."""
-    return (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
-
-
-@cache
-def work_style() -> str:
-    """Read the style sheet of the pages on which much goes on: training and arena."""
-    return (Path(__file__).parent / "work.css").read_text(encoding="utf-8")
+def style(name: str) -> str:
+    """Read a style sheet."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
 def link(text: str, target: str, here: bool) -> None:
@@ -37,7 +31,7 @@ def link(text: str, target: str, here: bool) -> None:
 
 def frame(page: str) -> None:
     """Build the head of a page."""
-    ui.add_css(style())
+    ui.add_css(style("style.css"))
     chosen = app.storage.user.get("dark")
     dark = ui.dark_mode(chosen if isinstance(chosen, bool) else None)
 

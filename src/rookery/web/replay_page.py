@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 from nicegui import run, ui
 
 from rookery.errors import BadInput
-from rookery.web.frame import frame
+from rookery.web.frame import frame, style
 from rookery.web.games import OFFERS
 from rookery.web.replay_list import GameList, wanted_of
 from rookery.web.replay_view import ReplayPage
 from rookery.web.replays import Wanted, ledger_record, name_of, own_entries, own_game, page_of, replay_of
 from rookery.web.site import Site
-
-
-@cache
-def style() -> str:
-    """Read the style sheet of this page."""
-    return (Path(__file__).parent / "replay.css").read_text(encoding="utf-8")
 
 
 def build_replay(site: Site, visitor_id: Callable[[], str]) -> None:
@@ -29,7 +21,7 @@ def build_replay(site: Site, visitor_id: Callable[[], str]) -> None:
     @ui.page("/replay", title="Rookery: replay")
     async def replay(of: str = "", player: str = "", result: str = "", page: str = "", game: str = "") -> None:
         frame("Replay")
-        ui.add_css(style())
+        ui.add_css(style("replay.css"))
         visitor, wanted = visitor_id(), wanted_of(of, player, result, page)
         own = own_entries(site.store, site.loaded, visitor, wanted)
         entries, more = await run.io_bound(page_of, own, site.ledger, wanted) or ([], False)

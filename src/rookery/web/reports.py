@@ -127,9 +127,9 @@ class Study:
 # ---- finding -------------------------------------------------------------------------------------
 
 
-def documents(folder: Path | None, packaged: Path | None = None) -> dict[str, Document]:
+def documents(folder: Path | None) -> dict[str, Document]:
     """Find all texts by key: those that come with the package, and those of the study folders in a folder."""
-    place = packaged or (PACKAGED if PACKAGED.is_dir() else IN_REPOSITORY)
+    place = PACKAGED if PACKAGED.is_dir() else IN_REPOSITORY
     found = [document(path, path.stem, part_name(path.stem)) for path in sorted(place.glob("*.md"))]
     found += [document(path, f"{path.parent.name}-report", "Report") for path in sorted(place.glob(f"*/{REPORT}"))]
     for one in study_folders(folder):

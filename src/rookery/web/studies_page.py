@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from fastapi import HTTPException
@@ -12,7 +10,7 @@ from fastapi.responses import FileResponse, PlainTextResponse
 from nicegui import app, run, ui
 from nicegui.element import Element
 
-from rookery.web.frame import frame, link
+from rookery.web.frame import frame, link, style
 from rookery.web.probing import probed
 from rookery.web.reports import DATA, FIGURES, Document, Study, documents, studies
 from rookery.web.site import Site
@@ -28,12 +26,6 @@ class Probes(Element, component="probes.js"):
         self._props["content"] = json.dumps(networks, separators=(",", ":"))
 
 
-@cache
-def style() -> str:
-    """Read the style sheet of these pages."""
-    return (Path(__file__).parent / "studies.css").read_text(encoding="utf-8")
-
-
 def build_studies(site: Site) -> None:
     """Register the pages of the studies and the files they show."""
     build_pages(site)
@@ -46,7 +38,7 @@ def build_pages(site: Site) -> None:
     @ui.page("/studies", title="Rookery: studies")
     async def index() -> None:
         frame("Studies")
-        ui.add_css(style())
+        ui.add_css(style("studies.css"))
         found = await run.io_bound(documents, site.studies) or {}
         with ui.element("main").classes("wide"):
             ui.html("<h1>Studies</h1>", sanitize=False)
@@ -57,7 +49,7 @@ def build_pages(site: Site) -> None:
     @ui.page("/studies/{key}", title="Rookery: studies")
     async def one(key: str) -> None:
         frame("Studies")
-        ui.add_css(style())
+        ui.add_css(style("studies.css"))
         found = await run.io_bound(documents, site.studies) or {}
         if key not in found:
             with ui.element("main").classes("note"):

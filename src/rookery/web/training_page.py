@@ -14,7 +14,7 @@ from rookery.errors import BadInput
 from rookery.learn.settings import packaged_names
 from rookery.web.charts import ends_of, training_options
 from rookery.web.curves import Span
-from rookery.web.frame import plain_button, work_style
+from rookery.web.frame import plain_button, style
 from rookery.web.joining import BANDS, caption
 from rookery.web.site import Site
 from rookery.web.training_parts import CardPart, WatchPart, aside, rating_text
@@ -53,7 +53,7 @@ class TrainingPage:
 
     def build(self) -> None:
         """Make the elements."""
-        ui.add_css(work_style())
+        ui.add_css(style("work.css"))
         with ui.element("main").classes("training"):
             with ui.element("div").classes("column"):
                 self.build_start()
@@ -128,7 +128,6 @@ class TrainingPage:
                     self.watch = WatchPart(self.site, self.visitor)
                 with ui.tab_panel("Log"):
                     self.log = ui.label().classes("table-text").mark("log")
-        self.tabs = tabs
         self.stop_button.set_visibility(False)
         self.resume_button.set_visibility(False)
 

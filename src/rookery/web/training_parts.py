@@ -60,7 +60,6 @@ class CardPart:
         on_open: Callable[[str], Awaitable[None]],
         on_plot: Callable[[str, bool], Awaitable[None] | None],
     ):
-        self.name = name
         with ui.element("article").classes("card run").mark(f"run-{name}") as self.body:
             with ui.element("div").classes("heading"):
                 self.box = ui.checkbox(on_change=lambda event: on_plot(name, bool(event.value)))

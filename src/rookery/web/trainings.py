@@ -52,7 +52,6 @@ class Card:
     """rating of the newest rated checkpoint"""
     interval: tuple[float, float] | None = None
     """95 % interval of that rating"""
-    checkpoints: int = 0
     changed: float = 0.0
     """when something was last written about it"""
     note: str = ""
@@ -120,7 +119,7 @@ class Trainings:
             whole(progress.get("total_games")), number(progress.get("games_per_second")) if training else None,
             number(progress.get("eta_seconds")) if training else None,
             number(rated[-1]["elo"]) if rated else None, interval_of(rated[-1]) if rated else None,
-            len(manifest["checkpoints"]), changed, note,
+            changed, note,
         )  # fmt: skip
 
     def manifest(self, folder: Path) -> dict[str, Any]:

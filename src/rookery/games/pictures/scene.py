@@ -111,13 +111,6 @@ def drawn(picture: Picture) -> str:
     return f"<defs>{picture.symbols}</defs>{picture.ground}{''.join(use(man) for man in picture.men)}"
 
 
-def svg(picture: Picture) -> str:
-    """Write a picture as the text of an SVG file."""
-    width, height = number(picture.width), number(picture.height)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-    return f"{head}{drawn(picture)}</svg>\n"
-
-
 def symbol(name: str, *drawn: str) -> str:
     """Define a symbol, drawn around its middle."""
     return f'<g id="{name}">{"".join(drawn)}</g>'

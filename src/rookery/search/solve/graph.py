@@ -174,11 +174,6 @@ class Graph:
         """Number of positions."""
         return int(self.counts[NODES])
 
-    @property
-    def memory(self) -> int:
-        """Bytes of what is kept of the positions and their moves."""
-        return sum(part.nbytes for part in (self.nodes, self.keys, self.packed, self.slots, self.edges))
-
     def make_room(self) -> None:
         """See to it that at least one position can be expanded."""
         nodes, edges = (int(count) + len(self.moves) for count in self.counts[:2])
@@ -201,16 +196,6 @@ class Graph:
                 self.edges, queue, self.counts, self.counter, most, SLICE,
             )  # fmt: skip
         return bool(done)
-
-    def number(self, position: Position) -> int:
-        """Return the number of a position; -1 if it has not been met."""
-        return int(self.slots[slot_of(self.slots, self.keys, np.uint64(position.key))])
-
-    def position(self, number: int) -> Position:
-        """Return the position with a number."""
-        states = self.root.states.copy()
-        states.view(np.uint8)[: self.fields.kept] = self.packed[number]
-        return Position(self.root.game, states)
 
     def value(self, number: int) -> int | None:
         """Return the exact value of a position for its mover: 1, 0 or -1, or None where it is not known."""

@@ -137,8 +137,6 @@ class Solution:
     """positions in the graph that proved it"""
     complete: bool
     """whether these are all that can be reached; then plies are those of best play by both"""
-    memory: int
-    """bytes of the graph"""
 
     @property
     def best(self) -> Action | None:
@@ -265,9 +263,7 @@ def solve(
             f"position {position.text()!r} of {position.game.name} is not solved within {most_positions:,} positions "
             "(most_positions); allow more, or take a later position"
         )
-    return Solution(
-        value, plies_of(graph, 0) if value else None, move_values(graph), graph.size, is_complete(graph), graph.memory
-    )
+    return Solution(value, plies_of(graph, 0) if value else None, move_values(graph), graph.size, is_complete(graph))
 
 
 def is_complete(graph: Graph) -> bool:

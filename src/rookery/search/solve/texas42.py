@@ -207,9 +207,9 @@ class Solver:
         """
         return self.run(states, True, stop, report)
 
-    def values(self, states: np.ndarray, stop: np.ndarray | None = None, report: Report = ignore) -> np.ndarray:
+    def values(self, states: np.ndarray, stop: np.ndarray | None = None) -> np.ndarray:
         """Return the values of positions, [N] int8."""
-        return self.run(states, False, stop, report).values
+        return self.run(states, False, stop, ignore).values
 
     def run(self, states: np.ndarray, every: bool, stop: np.ndarray | None, report: Report) -> Solved:
         """Solve positions on all threads."""
