@@ -107,8 +107,3 @@ class Opponent:
                 f"selfplay.opponent: {self.text!r} plays {choice.action} in {turn.position.text()!r}, illegal"
             )
         return choice.action
-
-    def close(self) -> None:
-        """Free what the players hold."""
-        for player in self.players:
-            player.close()
