@@ -21,7 +21,7 @@ from rookery.engines.uci_words import read_go, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
 from rookery.nets.lc0.files import file_bytes
-from rookery.search.lc0_arrays import room
+from rookery.search.lc0_arrays import keep_subtree, room
 from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("chess")  # so that nothing is compiled twice
@@ -298,6 +298,35 @@ def test_stop_does_not_wait_for_a_pass_of_the_network(engine, monkeypatch):
     assert engine.best("go nodes 20")
 
 
+def test_stop_does_not_wait_for_the_part_of_a_tree_that_is_kept(engine, monkeypatch):
+    engine.ask("position startpos", "go nodes 300")
+    line = engine.wait()[-2].partition(" pv ")[2].split()
+    searcher, goes_on, kept = engine.thinker.searcher, threading.Event(), []
+
+    def slow(arrays, top):
+        assert goes_on.wait(60)
+        keep_subtree(arrays, top)
+        kept.append(top)
+
+    monkeypatch.setattr("rookery.lc0.search.keep_subtree", slow)
+    known = visits_of_node(searcher, line[0])
+    engine.ask(f"position startpos moves {line[0]}", "go infinite")
+    told = engine.ask("stop")
+    assert told[-1].split()[:2] == ["bestmove", line[1]]  # what the search before has found
+    assert f" nodes {known} " in told[-2]
+    assert not kept
+    goes_on.set()
+    engine.ask("go nodes 1")
+    engine.wait()
+    assert len(kept) == 1
+    assert searcher.visits == known
+
+
+def visits_of_node(searcher, move):
+    """Return how often the position after a move has been visited."""
+    return int(searcher.arrays.nodes[searcher.child_of(0, chess_game().start().action(move))]["visits"])
+
+
 def test_a_search_that_is_done_holds_its_answer_until_it_is_asked_for(engine):
     engine.ask("position startpos", "go ponder nodes 10 movetime 60000")
     assert engine.running.done.wait(30)
@@ -360,8 +389,8 @@ def test_the_tree_is_kept_from_move_to_move_and_forgotten_by_ucinewgame(engine):
     engine.ask("setoption name MinibatchSize value 1", "position startpos", "go nodes 300")
     line = engine.wait()[-2].partition(" pv ")[2].split()
     engine.ask(f"position startpos moves {line[0]} {line[1]}", "go nodes 1")
-    assert engine.thinker.searcher.visits > 1
     engine.wait()
+    assert engine.thinker.searcher.visits > 1
     engine.ask("ucinewgame", f"position startpos moves {line[0]} {line[1]}", "go nodes 1")
     engine.wait()
     assert engine.thinker.searcher.visits == 1

@@ -258,6 +258,28 @@ def test_half_precision_is_near_single_precision(tmp_path):
     assert 0 < abs(exact.q - rounded.q) < 0.05
 
 
+@pytest.mark.parametrize(
+    ("device", "precision", "rounded"), [("cuda", "f32", False), ("cuda", "bf16", True), ("cpu", "f32", True)]
+)
+def test_a_card_rounds_nothing_while_it_is_to_be_exact_and_goes_on_as_before(
+    tmp_path, monkeypatch, device, precision, rounded
+):
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", True)
+    network, seen = lc0.load(stored(tmp_path, "squeezed tower, convolution policy")[0], precision=precision), []
+    assert torch.backends.cudnn.allow_tf32
+    heads = network.heads
+
+    def watched(planes):
+        seen.append(torch.backends.cudnn.allow_tf32)
+        return heads(planes)
+
+    monkeypatch.setattr(network, "heads", watched)
+    network.device = torch.device(device)  # all that is asked is where a pass would be made
+    network.columns(torch.zeros(1, 112, 8, 8, dtype=network.dtype))
+    assert seen == [rounded]
+    assert torch.backends.cudnn.allow_tf32
+
+
 def test_planes_made_on_a_device_are_those_made_here():
     states = np.concatenate([position_of({"fen": fen, "moves": moves}, chess_game()).states for fen, moves in LINES])
     for form in (1, 4):

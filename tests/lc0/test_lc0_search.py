@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -279,6 +280,25 @@ def test_the_subtree_of_a_move_is_kept(evaluators, name, batch):
         assert 0 < searcher.visits <= before
         assert searcher.visits == before or drawn or name == "blocked"
         check_sums(searcher)
+
+
+def test_a_position_can_be_turned_to_before_its_part_of_the_tree_is_cut_out(evaluators):
+    at_once, later = (Searcher(evaluators(), Lc0Settings(batch=1), nodes=5000) for _ in range(2))
+    at = position(POSITIONS["middle"])
+    for searcher in (at_once, later):
+        searcher.begin(at)
+        searcher.run(Limits(nodes=200))
+    for action in at_once.found().moves[0].line[:3]:  # two of three are turned past
+        at.play(action)
+        at_once.begin(at)
+        later.turn_to(at)
+        assert later.found() == replace(at_once.found(), full=later.found().full)
+        assert later.visits == at_once.visits
+    assert later.arrays.tree[0]["nodes"] > at_once.arrays.tree[0]["nodes"]
+    for searcher in (at_once, later):
+        searcher.run(Limits(nodes=searcher.visits + 50))
+        check_sums(searcher)
+    assert later.found() == at_once.found()
 
 
 def check_speakers(searcher):

@@ -140,7 +140,7 @@ def step_by_step(evaluator: Evaluator, planes: torch.Tensor) -> Callable[[], Non
     """Return what lets the network alone judge planes."""
 
     def judge() -> None:
-        with torch.inference_mode():
+        with torch.inference_mode(), evaluator.exactly():
             float(evaluator.network.heads(planes).value[0])  # waits for the device
 
     return judge

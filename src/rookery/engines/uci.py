@@ -1,7 +1,7 @@
 """A chess engine that speaks UCI: one of Lc0's networks with Lc0's search, or any player of the arena.
 
 One thread reads lines, one thinks, and the main one obeys: it never waits for a thought, so that `stop` is answered at
-once. If the network is in the middle of a pass, the answer is what the tree knows without it; the pass ends unheard.
+once, with what is known without the network's pass, or the large tree's cut, that is under way and ends unheard.
 What cannot be understood or done is told in an `info string` and changes nothing.
 """
 

@@ -118,7 +118,7 @@ class NetworkThinker(Thinker):
 
     def begin(self, job: Job) -> list[str]:
         torch.set_num_threads(self.options.number("Threads") or self.usual_threads)
-        self.searcher.begin(job.position, job.only)
+        self.searcher.turn_to(job.position, job.only)
         return []
 
     def think(self, job: Job) -> None:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -131,8 +132,6 @@ class Evaluator:
         if precision not in PRECISIONS:
             raise BadInput(f"precision {precision!r} should be one of {', '.join(PRECISIONS)}")
         self.dtype = PRECISIONS[precision]
-        if precision == "f32":
-            torch.backends.cudnn.allow_tf32 = False  # by default a card rounds what it convolves to ten bits
         self.device = checked_device(device)
         self.network = network.to(self.device, self.dtype).eval()
         self.fill = fill_number(fill)
@@ -225,9 +224,26 @@ class Evaluator:
         fill_planes(masks, values, planes)
         return torch.from_numpy(planes).to(self.dtype).view(-1, PLANES, 8, 8)
 
+    @contextmanager
+    def exactly(self) -> Iterator[None]:
+        """Let a card keep all bits of what it convolves in f32, for a pass or while one is captured; else it keeps ten.
+
+        It is a setting of the whole process, so it is put back.
+        """
+        if self.device.type != "cuda" or self.dtype != torch.float32:
+            yield
+            return
+        before = torch.backends.cudnn.allow_tf32
+        torch.backends.cudnn.allow_tf32 = False
+        try:
+            yield
+        finally:
+            torch.backends.cudnn.allow_tf32 = before
+
     def columns(self, planes: torch.Tensor) -> torch.Tensor:
         """Return what the network says of planes, [N, 1858 + 5]."""
-        found = self.heads(planes)
+        with self.exactly():
+            found = self.heads(planes)
         columns = (found.policy.float(), found.chances, found.value[:, None], found.moves_left[:, None])
         return torch.cat(columns, 1)
 

@@ -85,13 +85,13 @@ def chances(q: float, d: float) -> tuple[float, float, float]:
     return (1 - d + q) / 2, d, (1 - d - q) / 2
 
 
-def found_in(t: Arrays) -> Found:
-    """Read what a tree knows."""
-    root: Any = t.nodes[0]
+def found_in(t: Arrays, top: int = 0) -> Found:
+    """Read what a tree knows of its root, or of a node that is to become the root."""
+    root: Any = t.nodes[top]
     tree: Any = t.tree[0]
     visits = int(root["visits"])
     mean = 1.0 / max(1, visits)
-    moves = sorted(moves_of_root(t), key=rank)
+    moves = sorted(moves_of_root(t, top), key=rank)
     return Found(
         moves=tuple(moves),
         visits=visits,
@@ -116,9 +116,9 @@ def rank(move: MoveFound) -> tuple[float, ...]:
     return (1, -move.visits, -move.q, -move.prior)
 
 
-def moves_of_root(t: Arrays) -> list[MoveFound]:
+def moves_of_root(t: Arrays, top: int) -> list[MoveFound]:
     """Read the moves of the root that are searched."""
-    root: Any = t.nodes[0]
+    root: Any = t.nodes[top]
     options: Any = t.options[0]
     first, count = int(root["first"]), int(root["count"])
     edges = [t.edges[e] for e in range(first, first + count)]
@@ -130,10 +130,10 @@ def moves_of_root(t: Arrays) -> list[MoveFound]:
     mean = float(root["value"]) / visits
     mass = sum(float(edge["prior"]) for edge in edges if edge["child"] >= 0 and t.nodes[edge["child"]]["visits"] > 0)
     urgency = float(options["fpu_value"]) if options["absolute"] else mean - float(options["fpu_value"]) * mass**0.5
-    return [move_found(t, edge, scale, urgency) for edge in edges]
+    return [move_found(t, root, edge, scale, urgency) for edge in edges]
 
 
-def move_found(t: Arrays, edge: Any, scale: float, urgency: float) -> MoveFound:
+def move_found(t: Arrays, root: Any, edge: Any, scale: float, urgency: float) -> MoveFound:
     """Read one move of the root."""
     child = int(edge["child"])
     action, prior = int(edge["action"]), float(edge["prior"])
@@ -148,16 +148,15 @@ def move_found(t: Arrays, edge: Any, scale: float, urgency: float) -> MoveFound:
     return MoveFound(
         action, visits, flight, prior, q, float(node["draws"]) / visits, plies,
         u=scale * prior / (1 + visits + flight),
-        length=length_of(t, q, plies),
+        length=length_of(t, root, q, plies),
         own=-float(node["own"]) if node["kind"] == OPEN else q,
         result=-int(node["lower"]) if settled else None,
         line=(action, *line_below(t, child)),
     )  # fmt: skip
 
 
-def length_of(t: Arrays, q: float, plies: float) -> float:
+def length_of(t: Arrays, root: Any, q: float, plies: float) -> float:
     """Return what the moves left add to the score of a root's move."""
-    root: Any = t.nodes[0]
     options: Any = t.options[0]
     visits, threshold = max(1, int(root["visits"])), float(options["m_threshold"])
     if not options["moves_left"] or abs(float(root["value"]) / visits) <= threshold or q == 0:

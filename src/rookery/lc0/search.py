@@ -94,6 +94,10 @@ class Searcher:
         self.position = game.start()
         self.known = False
         """whether the arrays hold a tree of the position"""
+        self.top = 0
+        """where the position stands in the tree: the root, unless it is about to be moved there"""
+        self.earlier: Found | None = None
+        """what is known of the position from earlier searches, until its node is the root"""
         self.lock = threading.Lock()
         """held while the tree changes, but not while the network judges: others can look at any time"""
 
@@ -105,7 +109,7 @@ class Searcher:
     def clear(self) -> None:
         """Forget the tree and all evaluations."""
         with self.lock:
-            self.known = False
+            self.known, self.top, self.earlier = False, 0, None
             self.arrays.memory["count"] = 0
             self.arrays.memory["key"] = 0
 
@@ -116,40 +120,51 @@ class Searcher:
 
         `only` names the moves that are to be searched; all, if there are none.
         """
+        self.turn_to(position, only)
+        self.move_root()
+
+    def turn_to(self, position: Position, only: Collection[Action] = ()) -> None:
+        """Begin a position without waiting for its root: `run` moves it, which takes a while where a tree is large.
+
+        Until then `found` tells what earlier searches have found.
+        """
         position = searchable(position)
         legal = set(legal_actions(position))
         wrong = [action for action in only if action not in legal]
         if wrong:
             raise BadInput(f"{position.move_text(wrong[0])} cannot be searched: it is not legal in {position.text()!r}")
         with self.lock:
-            self.move_root(position)
+            top = self.node_of(position) if self.known else None
+            self.position, self.top, self.known = position, top or 0, True
+            self.arrays.root[:] = position.states
+            if top is None:
+                begin_tree(self.arrays)
             tree: Any = self.arrays.tree[0]
             for name in ("made", "depths", "deepest", "known"):
                 tree[name] = 0
             tree["restricted"] = bool(only)
             self.arrays.allowed[:] = 0
             self.arrays.allowed[list(only)] = 1
+            self.earlier = found_in(self.arrays, self.top)
 
-    def move_root(self, position: Position) -> None:
-        """Keep what is known of a position, or begin anew."""
-        top = self.node_of(position) if self.known else None
-        self.position = position
-        self.arrays.root[:] = position.states
-        if top is None:
-            begin_tree(self.arrays)
-        elif top > 0 or self.arrays.tree[0]["full"]:
-            keep_subtree(self.arrays, top)
-        if self.settings.transpositions == "on":
-            find_speakers(self.arrays)
-        self.known = True
+    def move_root(self) -> None:
+        """Make the position's node the root, and forget all that does not follow from it."""
+        with self.lock:
+            if self.earlier is None:
+                return
+            if self.top > 0 or self.arrays.tree[0]["full"]:
+                keep_subtree(self.arrays, self.top)
+            if self.settings.transpositions == "on":
+                find_speakers(self.arrays)
+            self.top, self.earlier = 0, None
 
     def node_of(self, position: Position) -> int | None:
-        """Return the node of a position that follows from the root by moves in the tree; None if there is none."""
+        """Return the node of a position that follows from the last one by moves in the tree; None if there is none."""
         old, new = self.position.copy(), position.state
         begun, plies = int(old.state["plies"]), int(new["plies"])
         if not 0 <= plies - begun <= KEPT_MOVES or position.game.spec != old.game.spec:
             return None
-        n = 0
+        n = self.top
         for ply in range(begun, plies):
             action = int(new["moves"][ply % MOVES_KEPT]) & ACTION_MASK
             child = self.child_of(n, action)
@@ -175,7 +190,7 @@ class Searcher:
     @property
     def visits(self) -> int:
         """How often the root has been visited, in earlier searches too."""
-        return int(self.arrays.nodes[0]["visits"])
+        return int(self.arrays.nodes[self.top]["visits"])
 
     def run(self, limits: Limits, watch: Watch | None = None, pruning: float = 0.0) -> str:
         """Search until a limit is reached or the watch ends it; return why it ended.
@@ -185,6 +200,7 @@ class Searcher:
         """
         watch = watch or Watch(seconds=limits.seconds)
         target = min(limits.nodes or MOST_VISITS, MOST_VISITS)
+        self.move_root()
         reported, begun, before = time.perf_counter(), watch.spent, self.visits
         if self.arrays.nodes[0]["count"] == 0:
             return "the game is over"
@@ -299,6 +315,9 @@ class Searcher:
 
     def found(self) -> Found:
         """Return what is known so far."""
+        earlier = self.earlier
+        if earlier is not None:
+            return earlier
         with self.lock:
             return found_in(self.arrays)
 
