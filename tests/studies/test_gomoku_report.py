@@ -9,10 +9,11 @@ import pytest
 
 from rookery.arena.score import Score
 from rookery.learn.curriculum import Curriculum
+from rookery.learn.curriculum_settings import packaged
 from rookery.studies import gomoku_figures
 from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_findings import Findings
-from rookery.studies.gomoku_plan import COMPARISONS, FULL, packaged
+from rookery.studies.gomoku_plan import COMPARISONS, FULL
 from rookery.studies.gomoku_report import SECTIONS, write_report
 from studies.gomoku_made_up import PRESET, keep, made_up, pairs
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
@@ -261,3 +262,9 @@ def read_curriculum(source: str | os.PathLike[str], overrides: Sequence[str] = (
         return CurriculumSettings.model_validate(values)
     except ValidationError as error:
         raise BadInput(in_one_message(name, problem_lines(error, CurriculumSettings, {}))) from None
+
+
+@lru_cache(maxsize=64)
+def packaged(name: str, changes: tuple[str, ...] = ()) -> CurriculumSettings:
+    """Read a packaged curriculum with changes; the studies ask for the same ones again and again."""
+    return read_curriculum(name, changes)

@@ -9,8 +9,7 @@ from typing import Any
 
 from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
-from rookery.learn.curriculum_settings import CurriculumSettings
-from rookery.studies.gomoku_plan import packaged
+from rookery.learn.curriculum_settings import CurriculumSettings, packaged
 
 STOCKFISH = "stockfish"
 ENGINE_FOLDER = "/usr/games"

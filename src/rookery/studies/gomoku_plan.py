@@ -11,11 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
 
 from rookery.errors import BadInput
 from rookery.games.options import one_of
-from rookery.learn.curriculum_settings import CurriculumSettings, read_curriculum
+from rookery.learn.curriculum_settings import CurriculumSettings, packaged
 from rookery.learn.network_sections import TowerSettings
 from rookery.learn.sections import GateSettings, Section, SelfplaySettings, TrainingSettings
 
@@ -167,12 +166,6 @@ class Preset:
     def game(self) -> str:
         """The game on which arms are judged: that of the last stage."""
         return next(stage.game for stage in packaged(self.curriculum).stages if stage.name == LAST)
-
-
-@lru_cache(maxsize=64)
-def packaged(name: str, changes: tuple[str, ...] = ()) -> CurriculumSettings:
-    """Read a packaged curriculum with changes; the same ones are asked for again and again."""
-    return read_curriculum(name, changes)
 
 
 def on_card(stage: str) -> tuple[str, ...]:
