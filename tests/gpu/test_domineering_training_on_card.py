@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from nets.mixing import mixed_and_gradient, plainly_mixed
+from nets.mixing import mixed_and_gradient, nearly, plainly_mixed
 from rookery.nets.attention import attend
 from rookery.nets.configs import TransformerConfig
 from rookery.studies import domineering_runs
@@ -68,13 +68,6 @@ def test_kernels_mix_as_attention_does_on_a_card(tokens, width, dtype):
     exact = mixed_and_gradient(plainly_mixed, tokens, torch.float64, width)
     usual = mixed_and_gradient(plainly_mixed, tokens, dtype, width, "cuda")
     nearly(mixed_and_gradient(attend, tokens, dtype, width, "cuda"), usual, exact)
-
-
-def nearly(mine, usual, exact):
-    """Check that nothing is much further from the truth than what PyTorch computes in the same type."""
-    for ours, others, truth in zip(mine, usual, exact, strict=True):
-        error, usual_error = ((found.double() - truth).norm().item() for found in (ours, others))
-        assert error <= 2 * usual_error + 1e-3 * truth.norm().item()
 
 
 def test_a_run_on_a_card_goes_on_where_it_stopped(tmp_path, monkeypatch):

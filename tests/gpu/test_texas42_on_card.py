@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from nets.mixing import masks, mixed_and_gradient, nearly, plainly_mixed
 from rookery.arena.texas42_networks import HandsOracle, HandTokens, fetched
 from rookery.nets.configs import HandsConfig
 from rookery.nets.residual import build
+from rookery.nets.short_attention import attend, fits
 from rookery.search.texas42_batch import all_tokens, called, dealt, play_random_each
 from rookery.studies.texas42_decisions import DecisionSettings, NetworkLabeller, make_shard
 from rookery.studies.texas42_runs import Run, stage_of
@@ -26,6 +28,17 @@ def some_states(count: int = 300) -> np.ndarray:
     called(states, rng.integers(10, size=count), rng.integers(4, size=count), np.full(count, 30, np.int8))
     play_random_each(states, 0, np.arange(count), rng.integers(28, size=count))
     return states
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("kind", ["none", "keys", "pairs"])
+@pytest.mark.parametrize(("tokens", "width"), [(32, 32), (32, 16), (47, 32), (47, 16), (29, 64), (64, 64), (5, 16)])
+def test_kernels_for_a_few_tokens_mix_as_attention_does(tokens, width, kind, dtype):
+    assert fits(torch.zeros(1, tokens, 3, 2, width, dtype=dtype, device="cuda"))
+    here, mask = masks(tokens)[kind], masks(tokens, "cuda")[kind]
+    exact = mixed_and_gradient(lambda parted: plainly_mixed(parted, here), tokens, torch.float64, width)
+    usual = mixed_and_gradient(lambda parted: plainly_mixed(parted, mask), tokens, dtype, width, "cuda")
+    nearly(mixed_and_gradient(lambda parted: attend(parted, mask), tokens, dtype, width, "cuda"), usual, exact)
 
 
 def test_tokens_made_on_a_card_are_those_of_the_game():

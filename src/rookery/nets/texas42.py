@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from rookery.nets.configs import HandsConfig, TokensConfig, TranscriptConfig
 from rookery.nets.network import Answers, Network
+from rookery.nets.short_attention import attend
 
 POINTS = 42.0
 """all points of a hand; what a network says is counted in it"""
@@ -91,9 +92,7 @@ class Layer(nn.Module):
         """Return what the heads find; `mask` tells which keys a query sees, in a shape that spreads to [N, h, T, T]."""
         rows, tokens, width = x.shape
         parted = self.attend_in(x).view(rows, tokens, 3, self.heads, width // self.heads)
-        queries, keys, values = (part.transpose(1, 2) for part in parted.unbind(2))
-        mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
-        found: Tensor = self.attend_out(mixed.transpose(1, 2).flatten(2))
+        found: Tensor = self.attend_out(attend(parted, mask).flatten(2))
         return found
 
     def units(self, x: Tensor) -> Tensor:
