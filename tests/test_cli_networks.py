@@ -13,6 +13,7 @@ from rookery import BadInput, load, terminal
 from rookery.arena import networks
 from rookery.cli import app
 from rookery.learn.settings import write_settings
+from rookery.nets import zoo as zoo_files
 from rookery.nets.configs import HandsConfig, TranscriptConfig, TransformerConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
@@ -251,7 +252,7 @@ def test_the_zoo_is_listed_and_a_name_it_has_not_is_refused():
 def zoo(tmp_path, monkeypatch, run):
     folder = tmp_path / "zoo"
     folder.mkdir()
-    monkeypatch.setattr(networks, "ZOO", folder)
+    monkeypatch.setattr(zoo_files, "ZOO", folder)
     CliRunner().invoke(app, ["export", str(run.checkpoint_path(20)), "--out", str(folder / "tiny.safetensors")])
     return folder
 

@@ -6,8 +6,9 @@ import pytest
 
 from rookery import load
 from rookery.arena.matches import MatchSettings, play_match
-from rookery.arena.networks import ZOO, zoo_card, zoo_facts, zoo_names, zoo_player, zoo_strength
+from rookery.arena.networks import zoo_facts, zoo_player
 from rookery.arena.players import make_player
+from rookery.nets.zoo import ZOO, zoo_card, zoo_names, zoo_strength
 
 MOST_MEGABYTES = 20
 

@@ -18,6 +18,7 @@ from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.players import make_player
 from rookery.arena.tables import gains_from_many
+from rookery.nets import zoo as zoo_files
 from rookery.nets.configs import PerceptronConfig, TowerConfig, TransformerConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
@@ -77,7 +78,7 @@ def test_a_folder_that_is_no_run_is_refused(manifest, complaint, tmp_path):
 
 
 def test_a_network_of_the_zoo_is_found_by_its_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(networks, "ZOO", tmp_path)
+    monkeypatch.setattr(zoo_files, "ZOO", tmp_path)
     loaded = load_network(random_network("pylos", "basic"))
     save_network(tmp_path / "small.safetensors", loaded.network, loaded.about)
     assert make_player("net:zoo:small,sims=8", load("pylos")).name == "net:zoo:small,sims=8"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rookery.arena.marks import arrow, marks_of
-from rookery.arena.networks import zoo_strength
 from rookery.games.library import load
 from rookery.games.pictures.scene import Scene
+from rookery.nets.zoo import zoo_strength
 from rookery.search.analysis import Analysis, Line
 from rookery.web.findings import best_line, rows_of, value_for
 from rookery.web.games import OFFERS

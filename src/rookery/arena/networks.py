@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.options import given_path
+from rookery.nets.zoo import ZOO_SIGN, zoo_file
 
 if TYPE_CHECKING:
     from rookery.nets.configs import NetworkConfig
     from rookery.nets.files import Loaded
 
-ZOO = Path(__file__).parent.parent / "zoo"
-ZOO_SIGN = "zoo:"
 OTHER_PLAYERS = {"hands": "eq:oracle=FILE", "transcript": "stage2:FILE"}
 """kinds of networks that a search does not ask, and who plays by them"""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
@@ -41,33 +40,6 @@ def network_file(text: str) -> Path:
     if text.startswith(ZOO_SIGN):
         return zoo_file(text.removeprefix(ZOO_SIGN))
     return given_path(network_name(text))
-
-
-def zoo_names() -> list[str]:
-    """List the networks that come with the package."""
-    return sorted(path.stem for path in ZOO.glob("*.safetensors"))
-
-
-def zoo_file(name: str) -> Path:
-    """Return the file of a network that comes with the package."""
-    if name not in zoo_names():
-        raise BadInput(f"the zoo has no network {name!r}; it has {', '.join(zoo_names()) or 'none'}")
-    return ZOO / f"{name}.safetensors"
-
-
-def zoo_card(name: str) -> str:
-    """Return what is written about a network that comes with the package: NAME.md beside its file."""
-    card = zoo_file(name).with_suffix(".md")
-    try:
-        return card.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"the card of {name!r}, {card}, cannot be read: {error}") from None
-
-
-def zoo_strength(name: str) -> str:
-    """Return how strong a network of the package is, in the words of its card; nothing if it does not say."""
-    found = re.search(r"^Strength: (.+)$", zoo_card(name), re.MULTILINE)
-    return found[1] if found else ""
 
 
 def zoo_facts(name: str) -> dict[str, Any]:

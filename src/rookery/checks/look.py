@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rookery.arena.networks import ZOO_SIGN, zoo_file, zoo_names
 from rookery.checks import curves, domineering, imitation, ledger, study_runs, texas42
 from rookery.checks.finding import Finding, Sample, Verdict, about, worst, worst_first
 from rookery.checks.networks import LC0_ENDINGS, check_network
@@ -22,6 +21,7 @@ from rookery.games.options import given_path, whole_number
 from rookery.learn.curriculum import is_curriculum_folder
 from rookery.learn.files import LineLog
 from rookery.learn.runs import is_run
+from rookery.nets.zoo import ZOO_SIGN, zoo_file, zoo_names
 
 NETWORK_ENDINGS = (".pth", ".pt", ".safetensors", *LC0_ENDINGS)
 KINDS = (

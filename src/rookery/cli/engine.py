@@ -43,7 +43,7 @@ def gomocup(
 
 @engines.command()
 def uci(
-    network: Annotated[str, Option(metavar="NET", help="one of Lc0's networks, a .pb.gz or .pb file")] = "",
+    network: Annotated[str, Option(metavar="NET", help="a network of Lc0's kind: .pb.gz, .pb, or zoo:chess")] = "",
     player: Annotated[
         str, Option(metavar="PLAYER", help="who plays instead, see `rookery players`; alphabeta if nobody is named")
     ] = "",

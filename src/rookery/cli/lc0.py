@@ -15,6 +15,7 @@ from typer import Argument, Option
 
 from rookery.cli.shared import JsonOption, app, print_json
 from rookery.errors import BadInput
+from rookery.nets.zoo import ZOO_SIGN
 
 if TYPE_CHECKING:
     from rookery.games.position import Position
@@ -59,7 +60,8 @@ class AnyDevice(StrEnum):
     mps = "mps"
 
 
-NetArgument = Annotated[Path, Argument(metavar="NET", help="a weight file, .pb.gz or .pb")]
+FileArgument = Annotated[Path, Argument(metavar="NET", help="a weight file, .pb.gz or .pb")]
+NetArgument = Annotated[Path, Argument(metavar="NET", help="a weight file, .pb.gz or .pb; or zoo:chess")]
 FenArgument = Annotated[str, Argument(metavar="[FEN]", help="a position in quotes, or startpos")]
 MovesArgument = Annotated[list[str] | None, Argument(metavar="[MOVE]...", help="moves made from it: e2e4 e7e5")]
 FormatOption = Annotated[int, Option("--format", help="input format: 1, 2, 3, 4, 5, 132 or 133")]
@@ -193,10 +195,10 @@ def describe(net: NetArgument, as_json: JsonOption = False) -> None:
     rookery lc0 describe network.pb.gz
     """
     from rookery.lc0.described import described, facts_of
-    from rookery.nets.lc0.stored import load_network
+    from rookery.nets.lc0.named import named_network
     from rookery.terminal import out
 
-    network = load_network(net)
+    network = named_network(net)
     if as_json:
         print_json(facts_of(network))
         return
@@ -311,7 +313,7 @@ def print_evaluation(
 
 @lc0.command()
 def convert(
-    net: NetArgument,
+    net: FileArgument,
     target: Annotated[
         Path | None,
         Argument(metavar="[OUT]", help="ends in .pb.gz, or in .pb where it is not packed; NET.f16.pb.gz if not given"),
@@ -337,7 +339,7 @@ def convert(
 
 def beside(net: Path, ending: str) -> Path:
     """Name a file beside a weight file by another ending; refuse to write over what is there."""
-    made = net.with_name(net.name.removesuffix(".gz").removesuffix(".pb") + ending)
+    made = net.with_name(net.name.removeprefix(ZOO_SIGN).removesuffix(".gz").removesuffix(".pb") + ending)
     if made.exists():
         raise BadInput(f"{str(made)!r} is there already; name the file to write")
     return made
@@ -356,15 +358,15 @@ def onnx(
 
     rookery lc0 onnx network.pb.gz soft.onnx --policy-head soft
     """
+    from rookery.nets.lc0.named import named_network
     from rookery.nets.lc0.onnx import onnx_bytes
-    from rookery.nets.lc0.stored import load_network
     from rookery.terminal import out
     from rookery.writing import write_whole
 
     target = target or beside(net, ".onnx")
     if target.suffix != ".onnx":
         raise BadInput(f"{str(target)!r}: an ONNX file ends in .onnx")
-    network = load_network(net)
+    network = named_network(net)
     network.choose_heads(policy_head, value_head)
     write_whole(target, onnx_bytes(network))
     out.print(str(target), markup=False, soft_wrap=True)

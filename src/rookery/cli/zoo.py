@@ -35,7 +35,8 @@ def list_zoo(as_json: JsonOption = False) -> None:
     """
     from rich.table import Table
 
-    from rookery.arena.networks import zoo_facts, zoo_names
+    from rookery.arena.networks import zoo_facts
+    from rookery.nets.zoo import zoo_names
     from rookery.terminal import err, out
 
     found = [zoo_facts(name) for name in zoo_names()]
@@ -60,7 +61,7 @@ def card(name: NameArgument) -> None:
 
     rookery zoo card pylos
     """
-    from rookery.arena.networks import zoo_card
+    from rookery.nets.zoo import zoo_card
     from rookery.terminal import out
 
     out.print(zoo_card(name).rstrip("\n"), markup=False, soft_wrap=True)
@@ -91,10 +92,10 @@ def play_zoo(
 
 def names_network(text: str) -> bool:
     """Tell whether a text names a network and not a game: a run, a file of weights, or one of the zoo."""
-    from rookery.arena.networks import ZOO_SIGN
     from rookery.games.library import names
     from rookery.games.options import given_path
     from rookery.learn.runs import is_run
+    from rookery.nets.zoo import ZOO_SIGN
 
     path = given_path(text)
     if text.startswith(ZOO_SIGN) or path.suffix in WEIGHT_ENDINGS:
@@ -104,9 +105,9 @@ def names_network(text: str) -> bool:
 
 def weights_file(text: str) -> tuple[Path, str]:
     """Return the file of a network that a text names, and what to call a copy of it."""
-    from rookery.arena.networks import ZOO_SIGN, zoo_file
     from rookery.games.options import given_path
     from rookery.learn.runs import Run, run_folder
+    from rookery.nets.zoo import ZOO_SIGN, zoo_file
 
     if text.startswith(ZOO_SIGN):
         return zoo_file(text.removeprefix(ZOO_SIGN)), text.removeprefix(ZOO_SIGN)

@@ -16,7 +16,7 @@ from pathlib import Path
 from rookery.arena import crew as arena
 from rookery.arena.crew import Maker, Plans
 from rookery.arena.matches import MatchSettings
-from rookery.arena.networks import ZOO_SIGN, network_file
+from rookery.arena.networks import network_file
 from rookery.arena.player import Player
 from rookery.arena.players import FORMS, KINDS, ORACLE, make_player
 from rookery.arena.records import GameRecord
@@ -27,6 +27,7 @@ from rookery.cluster.crew import Crew, Say
 from rookery.cluster.nodes import Cluster
 from rookery.errors import BadInput
 from rookery.games.library import load
+from rookery.nets.zoo import ZOO_SIGN
 
 GAMES = 8  # of a task, where players have one game after another
 TASKS = 4  # for each worker at least, so that all end at about the same time

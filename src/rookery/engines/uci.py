@@ -23,7 +23,7 @@ from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thi
 from rookery.engines.uci_words import Go, read_go, read_moves, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
-from rookery.nets.lc0.files import check_beginning
+from rookery.nets.lc0.named import check_named
 from rookery.search.analysis import Limits
 
 LONGEST_LINE = 1 << 16
@@ -393,7 +393,7 @@ def run(network: str = "", player: str = "", seed: int = 0, options: Iterable[st
     if network and player:
         raise BadInput(f"either a network or a player plays, not both {network!r} and {player!r}")
     if network:
-        check_beginning(network)
+        check_named(network)
     if player:
         PlayerThinker(player, chess_game()).close()
     sys.setswitchinterval(0.001)  # seconds after which a thread that thinks lets the others in

@@ -28,8 +28,8 @@ from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.lc0.passes import Answered, CardPasses, UnderWay
 from rookery.lc0.positions import Given, chess_game, position_of
+from rookery.nets.lc0.named import named_network
 from rookery.nets.lc0.network import Lc0Network
-from rookery.nets.lc0.stored import load_network
 
 PRECISIONS = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 DEVICES = ("cpu", "cuda", "mps")
@@ -310,9 +310,9 @@ def load(
     value_head: str | None = None, fill: str = "fen_only", batch: int = 64, remembered: int = REMEMBERED,
     compiled: bool = False,
 ) -> Evaluator:  # fmt: skip
-    """Read a network from a weight file (.pb.gz or .pb) and put it on a device."""
+    """Read a network, a weight file (.pb.gz or .pb) or one taught here (a file, zoo:NAME), and put it on a device."""
     checked_device(device)
-    network = load_network(path)
+    network = named_network(path)
     network.choose_heads(policy_head, value_head)
     return Evaluator(network, device, precision, fill, batch, remembered, compiled)
 

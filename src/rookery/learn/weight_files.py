@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rookery.arena.networks import ZOO_SIGN, network_file
+from rookery.arena.networks import network_file
 from rookery.errors import BadInput
 from rookery.games.options import given_path
 from rookery.learn.curriculum import FILE, STAGES, is_curriculum_folder
@@ -19,10 +19,11 @@ from rookery.learn.curriculum_settings import read_curriculum
 from rookery.learn.imitation import NETWORK
 from rookery.learn.starts import WEIGHT_FILES
 from rookery.nets.files import load_network
+from rookery.nets.lc0.named import named_network
 from rookery.nets.lc0.network import Lc0Network
 from rookery.nets.lc0.numbers import ENCODINGS
-from rookery.nets.lc0.stored import load_network as read_weights
-from rookery.nets.lc0.trained import as_lc0, save_weights
+from rookery.nets.lc0.trained import save_weights
+from rookery.nets.zoo import ZOO_SIGN
 
 
 def export_weights(text: str, path: str | Path, encoding: str = "linear16") -> dict[str, Any]:
@@ -46,13 +47,8 @@ def export_weights(text: str, path: str | Path, encoding: str = "linear16") -> d
 def any_lc0_network(text: str) -> Lc0Network:
     """Read a network of Lc0's kind: a weight file, or one that was learned here, as a weight file would hold it."""
     if text.endswith(WEIGHT_FILES):
-        return read_weights(text)
-    source = learned_file(text)
-    loaded = load_network(source)
-    try:
-        return as_lc0(loaded.network)
-    except BadInput as error:
-        raise BadInput(f"{str(source)!r}: {error}") from None
+        return named_network(text)
+    return named_network(learned_file(text))
 
 
 def learned_file(text: str) -> Path:

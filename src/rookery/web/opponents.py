@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rookery.arena.ledger import Ledger
-from rookery.arena.networks import ZOO_SIGN, network_for, taught_game, zoo_facts, zoo_names, zoo_player, zoo_strength
+from rookery.arena.networks import network_for, taught_game, zoo_facts, zoo_player
 from rookery.arena.players import FORMS
 from rookery.arena.ratings import fit
 from rookery.arena.texts import read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.texas42_tiles import HOUSE_DECLARATIONS
+from rookery.nets.zoo import ZOO_SIGN, zoo_names, zoo_strength
 
 SIMULATIONS = (1, 16, 64, 200, 800, 3200)
 SECONDS = (0.1, 0.3, 1, 3, 10)
