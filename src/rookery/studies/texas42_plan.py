@@ -158,7 +158,7 @@ def quick() -> Preset:
     return Preset(positions, (taught, policy), decisions, (second, logits), (48, 30), duels, 20)
 
 
-CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 100_000}
+CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 400_000}
 RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "128x4": 6e-4, "256x6": 4e-4}
 
 
@@ -205,12 +205,12 @@ def full() -> Preset:
         Positions("positions-random", "random", "train", 500_000, 8, 20_000),
         Positions("positions-played", "played", "train", 300_000, 1, 10_000),
         Positions("positions-valid", "played", "valid", 5_000, 1, 2_500),
-        Positions("positions-uniform", "uniform", "valid", 50, 2_000, 5),
+        Positions("positions-uniform", "uniform", "valid", 200, 2_000, 10),
     )
     first = tuple(
         first_stage(size, answers, steps)
         for size, answers, steps in (
-            ("817k", "q", 40_000), ("817k", "policy", 40_000), ("3.3M", "q", 100_000), ("73k", "q", 30_000),
+            ("817k", "q", 40_000), ("817k", "policy", 40_000), ("3.3M", "q", 60_000), ("73k", "q", 30_000),
             ("73k", "policy", 30_000),
         )
     )  # fmt: skip
