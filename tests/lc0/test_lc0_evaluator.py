@@ -12,11 +12,12 @@ import torch
 
 import chess_rulebook as book
 import lc0_planes
+from lc0.twins import twin_boards
 from lc0_files import random_net
 from nets.lc0.slow_lc0 import Slow, move_list
 from nets.samples import on_one_thread
 from rookery import BadInput, lc0, load
-from rookery.games.chess_lc0_input import pairs_of, planes_of
+from rookery.games.chess_lc0_input import FORMATS, pairs_of, planes_of
 from rookery.lc0.evaluator import planes_on
 from rookery.lc0.pictures import board_svg
 from rookery.lc0.positions import chess_game, position_of, read_lines
@@ -143,6 +144,17 @@ def test_answers_are_remembered_by_what_the_network_sees(tmp_path, monkeypatch):
     assert again == first
     network.choose_heads("soft", "q")
     assert network.evaluate(positions)[0].q != first[0].q
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_remembered_answers_are_those_of_the_board_asked_about_not_of_one_that_looks_the_same(tmp_path, form):
+    path, _ = stored(tmp_path, "squeezed tower, convolution policy", form)
+    remembering, forgetful = lc0.load(path), lc0.load(path, remembered=0)
+    for twins in twin_boards():
+        for twin in [*twins, *twins]:
+            assert remembering.evaluate(twin) == forgetful.evaluate(twin)
+    boards = sum(len(twins) for twins in twin_boards())
+    assert len(remembering.remembered.kept) == (2 if form in (3, 4, 5) else 4 if form > 100 else boards)
 
 
 def test_no_more_answers_are_remembered_than_asked_for(tmp_path):

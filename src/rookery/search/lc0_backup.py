@@ -1,6 +1,7 @@
 """What comes of a leaf: priors of its moves, its value on the way up, proofs, evaluations that are remembered.
 
-An evaluation is remembered by a hash of what the network saw, in a place that the hash names; newer ones take it over.
+An evaluation is remembered by a hash of what the network saw and of how the board was turned for it, in a place that
+the hash names; newer ones take it over.
 """
 
 from __future__ import annotations
@@ -122,9 +123,12 @@ def finite(number: float) -> float:
 
 @inner
 def view_key(t: Arrays, row: int) -> Word:
-    """Hash what the network sees of a leaf, and castling rights and en passant, by which moves may differ unseen."""
+    """Hash what the network sees of a leaf, and castling rights, en passant and turn, by which moves may differ unseen.
+
+    Logits are kept in the order of the moves on the board, and boards that are turned differently may look alike.
+    """
     state = t.leaves[row]
-    word = scramble(state.boards[state.plies & 7, RIGHTS] + STEP)
+    word = scramble(scramble(state.boards[state.plies & 7, RIGHTS] + STEP) ^ uint64(t.slots[row].turn))
     for plane in range(t.masks.shape[1]):
         word = scramble(word ^ (t.masks[row, plane] + uint64(plane) * STEP))
     return scramble(word ^ uint64(state.clocks[state.plies & 7])) | uint64(1)

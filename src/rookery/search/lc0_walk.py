@@ -255,7 +255,7 @@ def gather(t: Arrays, most: int, target: int) -> int:
             count_walk(t, depth)
             slot = t.slots[row]
             slot.turn = encode(t.leaves[row], t.options[0].form, t.options[0].fill, t.masks[row], t.values[row])
-            slot.node, slot.key = int32(n), view_key(t, row)
+            slot.node, slot.key = int32(n), view_key(t, row)  # which needs the turn
             if recall(t, row):
                 tree.known += int64(1)
                 at_once += 1
