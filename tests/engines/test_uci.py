@@ -8,9 +8,11 @@ import threading
 import time
 
 import chess
+import numpy as np
 import pytest
 
 from arena.scripted import random_lc0_network
+from lc0.broken import stored_broken
 from lc0_files import random_net
 from nets.samples import on_one_thread
 from rookery.engines.uci import Running, UciEngine, run, serve
@@ -25,6 +27,7 @@ from rookery.search.lc0_arrays import keep_subtree, room
 from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("chess")  # so that nothing is compiled twice
+AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
 
 @pytest.fixture(autouse=True)
@@ -445,6 +448,36 @@ def refusing(most):
     return made
 
 
+def test_a_network_that_answers_with_no_numbers_is_told_of_and_a_legal_move_is_played(tmp_path):
+    broken = str(stored_broken(tmp_path, "ip_val_b"))
+    engine = Told(network=broken)
+    told, ready = engine.ask("isready")
+    assert told.startswith(f"info string error: network '{broken}' answers with numbers that are not finite")
+    assert ready == "readyok"
+    told, best = engine.ask("position startpos moves e2e4", "go nodes 10")
+    assert "are not finite" in told
+    assert chess.Move.from_uci(best.split()[1]) in chess.Board(AFTER_E4).legal_moves
+
+
+def test_a_search_that_meets_no_numbers_ends_with_what_is_known(engine, monkeypatch):
+    engine.best("go nodes 1")
+    evaluator = engine.thinker.evaluator
+    run_network = evaluator.run
+
+    def overflowing(masks, values):
+        answers = run_network(masks, values)
+        return answers if engine.thinker.searcher.visits < 20 else answers + np.float32("inf")
+
+    monkeypatch.setattr(evaluator, "run", overflowing)
+    engine.ask("position startpos moves e2e4", "go nodes 500")
+    answers = engine.wait()
+    assert "are not finite" in next(answer for answer in answers if answer.startswith("info string error: network"))
+    info, best = answers[-2:]
+    assert 20 <= int(re.search(r" nodes (\d+) ", info)[1]) < 500
+    assert info.partition(" pv ")[2].split()[0] == best.split()[1]
+    assert np.isfinite([move.q for move in engine.thinker.searcher.found().moves]).all()
+
+
 # ---- players -------------------------------------------------------------------------------------
 
 
@@ -499,7 +532,7 @@ def test_a_player_that_fails_still_leaves_an_answer(monkeypatch):
     monkeypatch.setattr(engine.thinker.player, "choose", fail)
     engine.ask("position startpos", "go nodes 1")
     answers = engine.wait()
-    assert answers[0] == "info string error: RuntimeError: no idea"
+    assert answers[0] == "info string fault: RuntimeError: no idea"
     assert answers[-1].startswith("bestmove ")
 
 

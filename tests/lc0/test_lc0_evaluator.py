@@ -12,6 +12,7 @@ import torch
 
 import chess_rulebook as book
 import lc0_planes
+from lc0.broken import SIZES, stored_broken
 from lc0.twins import twin_boards
 from lc0_files import random_net
 from nets.lc0.slow_lc0 import Slow, move_list
@@ -155,6 +156,23 @@ def test_remembered_answers_are_those_of_the_board_asked_about_not_of_one_that_l
             assert remembering.evaluate(twin) == forgetful.evaluate(twin)
     boards = sum(len(twins) for twins in twin_boards())
     assert len(remembering.remembered.kept) == (2 if form in (3, 4, 5) else 4 if form > 100 else boards)
+
+
+@pytest.mark.parametrize("layer", SIZES)
+def test_answers_that_are_no_numbers_are_refused_by_the_name_of_the_network(tmp_path, layer):
+    network = lc0.load(stored_broken(tmp_path, layer))
+    for _ in range(2):  # also when they are remembered
+        with pytest.raises(BadInput, match=r"network '.*broken.pb.gz' answers with numbers that are not finite at 'r"):
+            network.evaluate(["startpos", "startpos moves e2e4"])
+    found = network.judge(chess_game().start().states, unsound=True)
+    assert not np.isfinite([*found.logits[0], *found.chances[0], *found.q, *found.moves_left]).all()
+
+
+def test_a_network_whose_numbers_do_not_fit_is_refused_with_the_remedy(tmp_path):
+    path = stored_broken(tmp_path, "ip_emb_b", 60_000.0)
+    assert lc0.load(path).evaluate("startpos")
+    with pytest.raises(BadInput, match=r"do not fit into f16.*--precision f32"):
+        lc0.load(path, precision="f16").evaluate("startpos")
 
 
 def test_no_more_answers_are_remembered_than_asked_for(tmp_path):

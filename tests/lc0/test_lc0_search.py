@@ -548,15 +548,30 @@ def test_mate_and_stalemate_have_nothing_to_search(evaluators):
         assert searcher.found().action == -1
 
 
-def test_a_network_that_answers_with_no_numbers_does_no_harm(evaluators, monkeypatch):
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("column", [0, 1859, 1861, 1862], ids=["logits", "draws", "value", "moves left"])
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_a_network_that_answers_with_no_numbers_is_refused_and_the_tree_stays_sound(
+    evaluators, monkeypatch, ahead, column, number
+):
     evaluator = evaluators()
-    monkeypatch.setattr(evaluator, "run", lambda masks, values: np.full((len(masks), 1863), np.nan, np.float32))
-    searcher = Searcher(evaluator, nodes=500)
+    searcher = Searcher(evaluator, Lc0Settings(batch=16), nodes=500, ahead=ahead)
+    run = evaluator.run
+
+    def broken(masks, values):
+        answers = run(masks, values)
+        if searcher.visits > 40:
+            answers[-1, column : column + 1858 if column == 0 else column + 1] = number
+        return answers
+
+    monkeypatch.setattr(evaluator, "run", broken)
     searcher.begin(position("startpos"))
-    searcher.run(Limits(nodes=200))
+    with pytest.raises(BadInput, match=r"network '.*net.pb.gz' answers with numbers that are not finite: .*broken"):
+        searcher.run(Limits(nodes=400))
     found = searcher.found()
-    assert found.visits == 200
+    assert 40 < found.visits < 400
     assert np.isfinite([found.q, found.d, found.m, *(move.q for move in found.moves)]).all()
+    check_sums(searcher)
 
 
 def test_chess960_is_searched(evaluators):

@@ -91,8 +91,7 @@ class UciEngine:
 
     def complain(self, error: Exception) -> None:
         """Tell people what could not be done; of a fault of ours, its kind too."""
-        known = isinstance(error, BadInput | PlayerFailed | OSError)
-        self.remark(f"error: {error}" if known else f"fault: {type(error).__name__}: {error}")
+        self.remark(told_error(error))
 
     def remark(self, text: str) -> None:
         """Tell people something, in one line of signs that can be shown."""
@@ -244,7 +243,7 @@ class UciEngine:
         try:
             thinker.think(running.job)
         except Exception as error:  # whatever a player does, the manager gets an answer
-            running.failure = f"{type(error).__name__}: {error}"
+            running.failure = told_error(error)
         running.done.set()
         self.finished_hook(running)
 
@@ -325,7 +324,7 @@ class UciEngine:
         running, self.running = self.running, None
         assert running is not None
         if running.failure:
-            self.remark(f"error: {running.failure}")
+            self.remark(running.failure)
         best = self.tell(running, last=True)
         best = best or (running.job.only or tuple(fallback(running.job.position)))[:1]
         texts = move_texts(best[:2], running.job.position)
@@ -339,6 +338,12 @@ class UciEngine:
         "uci": uci, "isready": isready, "debug": pass_over, "register": pass_over, "setoption": setoption,
         "ucinewgame": ucinewgame, "position": position_comes, "go": go, "stop": stop, "ponderhit": ponderhit,
     }  # fmt: skip
+
+
+def told_error(error: Exception) -> str:
+    """Say what went wrong; of a fault of ours, its kind too."""
+    known = isinstance(error, BadInput | PlayerFailed | OSError)
+    return f"error: {error}" if known else f"fault: {type(error).__name__}: {error}"
 
 
 # ---- the process ---------------------------------------------------------------------------------

@@ -139,7 +139,8 @@ class NetworkThinker(Thinker):
 
     def told(self, job: Job, lines: int, verbose: bool = False) -> Told | None:
         found = self.searcher.found()
-        return told_of_found(found, lines, job.position if verbose else None) if found.moves else None
+        known = found.moves and found.visits > 0
+        return told_of_found(found, lines, job.position if verbose else None) if known else None
 
 
 class PlayerThinker(Thinker):

@@ -39,6 +39,7 @@ from rookery.search.lc0_arrays import (
     MEMORY,
     MOST_VISITS,
     PROVEN,
+    Arrays,
     another_batch,
     keep_subtree,
     room,
@@ -231,8 +232,7 @@ class Searcher:
             waiting = gather(t, self.most, target)
         if waiting:
             answers = self.evaluator.run(t.masks[:waiting], t.values[:waiting])
-            with self.lock:
-                take_in(t, answers)
+            self.take(t, answers)
         else:
             with self.lock:
                 release(t)
@@ -244,13 +244,20 @@ class Searcher:
             waiting = gather(new, self.most, target - int(last.batch[0]["gathered"]))
         begun = self.evaluator.begin(new.masks[:waiting], new.values[:waiting]) if waiting else None
         answers = self.under_way.wait() if self.under_way else None
-        with self.lock:
-            if answers is not None:
-                take_in(last, answers)
-            if not waiting:
+        if answers is not None:
+            self.take(last, answers)
+        if not waiting:
+            with self.lock:
                 release(new)
         self.under_way = begun
         self.batches.reverse()
+
+    def take(self, t: Arrays, answers: np.ndarray) -> None:
+        """Back up what the network says of a batch; what is no number is refused, and the tree stays as it was."""
+        with self.lock:
+            sound = take_in(t, answers)
+        if not sound:
+            raise self.evaluator.no_numbers()
 
     @property
     def most(self) -> int:

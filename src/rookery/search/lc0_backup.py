@@ -35,10 +35,7 @@ def expand(t: Arrays, n: int) -> None:
         t.shares[i] = math.exp((t.logits[i] - top) * t.options[0].sharpness)
         mass += t.shares[i]
     for i in range(count):
-        prior = t.shares[i] / mass
-        if not math.isfinite(prior):
-            prior = 1.0 / count  # a network that answers with no number
-        t.edges[first + i].prior = float32(prior)
+        t.edges[first + i].prior = float32(t.shares[i] / mass)
     for i in range(1, count):  # by insertion: equal ones stay in the order of their actions
         prior, action, k = t.edges[first + i].prior, t.edges[first + i].action, i
         while k > 0 and t.edges[first + k - 1].prior < prior:
@@ -110,12 +107,6 @@ def back_up(t: Arrays, n: int, value: float, draws: float, plies: float) -> None
             break
         proving = proving and n > 0 and t.nodes[n].kind == OPEN and set_bounds(t, n)
         value, more_value, plies = -value, -more_value, plies + 1
-
-
-@inner
-def finite(number: float) -> float:
-    """Return a number; 0 where a network answers with none."""
-    return number if math.isfinite(number) else 0.0
 
 
 # ---- what is remembered --------------------------------------------------------------------------
