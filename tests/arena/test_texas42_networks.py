@@ -22,7 +22,7 @@ from rookery.nets.configs import HandsConfig, TranscriptConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
-from rookery.search.expected import expected
+from rookery.search.expected import Exact, expected
 from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
@@ -65,6 +65,16 @@ def test_an_oracle_says_what_its_network_says_whatever_the_size_of_its_passes():
     wanted = network.points(tokens).detach().numpy()
     for rows in (7, 1000):
         assert np.allclose(HandsOracle(network, "cpu", rows)(states), wanted, atol=1e-4)
+
+
+def test_an_oracle_leaves_nello_and_sevens_to_exact_search():
+    oracle = HandsOracle(build(SMALL, 2), "cpu")
+    for name in ("nello-low", "sevens"):
+        late = walked(f"texas42:declaration={name}", range(1))[18:]
+        assert (oracle(late) == Exact()(late)).all()
+        mixed = np.concatenate([walked(seeds=range(1))[-3:], late])
+        assert np.allclose(oracle(mixed), np.concatenate([oracle(mixed[:3]), Exact()(late)]), atol=1e-5)
+    assert oracle(late[:0]).shape == (0, 7)
 
 
 def other_worlds(states: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from rookery.games.texas42_tiles import CALLED_RANK, COUNT, HAND, HIGH, LOW, NAM
 from rookery.nets.files import Loaded, load_network
 from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Transcript
 from rookery.search.analysis import Analysis, Line
-from rookery.search.expected import bids_of
+from rookery.search.expected import Exact, bids_of
 from rookery.search.texas42_batch import contract_tokens, legal_slots
 
 ROWS = {"cpu": 512, "cuda": 32768, "mps": 4096}
@@ -119,7 +119,10 @@ class HandTokens:
 
 
 class HandsOracle:
-    """Stage 1 as an oracle: states with all four hands -> Q [N, 7] from the mover's side."""
+    """Stage 1 as an oracle: states with all four hands -> Q [N, 7] from the mover's side.
+
+    It was taught hands that are played for points; nello and sevens are left to exact search.
+    """
 
     def __init__(
         self, network: Hands, device: str = "auto", rows: int | None = None, threads: int | None = 1,
@@ -148,8 +151,15 @@ class HandsOracle:
     @torch.inference_mode()
     def __call__(self, states: np.ndarray) -> np.ndarray:
         """Judge positions of any kind."""
-        if not len(states):
-            return np.zeros((0, HAND))
+        q, house = np.zeros((len(states), HAND)), states["declaration"] > NOT_NAMED
+        if house.any():
+            q[house] = Exact()(states[house])
+        if not house.all():
+            q[~house] = self.of_points(states[~house] if house.any() else states)
+        return q
+
+    def of_points(self, states: np.ndarray) -> np.ndarray:
+        """Judge positions of hands that are played for points."""
         with on_threads(self.threads):
             found = [self.judged(states[first : first + self.rows]) for first in range(0, len(states), self.rows)]
             return np.asarray(torch.cat(found).double().cpu().numpy())
