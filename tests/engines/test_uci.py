@@ -128,12 +128,12 @@ def test_options_that_lc0_always_shows_are_told_of_and_those_without_effect_say_
     }  # fmt: skip
     assert shown <= {option.name for option in OPTIONS}
     engine = Told(player="random")
-    engine.stale = False
+    engine.seat.stale = False
     for option in OPTIONS:
         if option.idle:
             answers = engine.ask(f"setoption name {option.name} value {option.default}")
             assert answers == [f"info string option {option.name} has no effect here"]
-    assert not engine.stale
+    assert not engine.seat.stale
 
 
 @pytest.mark.parametrize(
@@ -424,6 +424,61 @@ def test_an_option_that_cannot_be_does_not_keep_others_from_holding(engine, wron
     assert engine.thinker.searcher.memory_bytes < 2 << 20
     assert engine.ask("setoption name CPuct value 2", "isready") == ["readyok"]
     assert engine.thinker.searcher.settings.cpuct == 2
+
+
+@pytest.mark.parametrize("name", ["WeightsFile", "weights", "EvalFile", "network-file"])
+def test_a_network_that_cannot_be_read_leaves_the_one_the_engine_was_started_with(network, tmp_path, name):
+    cut, page = tmp_path / "cut.pb.gz", tmp_path / "page.pb.gz"
+    cut.write_bytes(file_bytes(random_net("attention, map"))[:-300])
+    page.write_bytes(b"<html>")
+    engine = Told(network=network)
+    engine.ask("setoption name RamLimitMb value 16")
+    for wrong in (cut, page, tmp_path, tmp_path / "none"):
+        answers = engine.ask(f"setoption name {name} value {wrong}", "isready")
+        assert answers[0].startswith("info string error: ")
+        assert wrong.name in answers[0]
+        assert answers[1:] == ["readyok"]
+        assert engine.thinker.name == network
+        assert engine.thinker.searcher.memory_bytes < 80 << 20
+        engine.ask("position startpos", "go nodes 5")
+        answers = engine.wait()
+        assert not [answer for answer in answers if answer.startswith("info string")]
+        assert " nodes 5 " in answers[-2]
+
+
+def test_without_a_network_before_the_usual_player_plays_on(tmp_path):
+    engine = Told()
+    answers = engine.ask(f"setoption name WeightsFile value {tmp_path / 'none'}", "isready")
+    assert answers[0].startswith("info string error: ")
+    assert answers[1:] == ["info string no network is named by WeightsFile or --network; alphabeta plays", "readyok"]
+    engine.ask("position startpos", "go depth 2")
+    assert engine.wait()[-2].startswith("info depth 2 ")
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), RuntimeError("a fault"), OSError("the disk is gone")])
+def test_whatever_happens_to_another_network_the_one_before_plays_on(engine, monkeypatch, tmp_path, error):
+    before = engine.best("go nodes 20")
+
+    def fail(*given):
+        raise error
+
+    monkeypatch.setattr("rookery.engines.uci_thinkers.load", fail)
+    answers = engine.ask(f"setoption name WeightsFile value {tmp_path / 'other.pb.gz'}", "isready")
+    assert str(error) in answers[0]
+    assert answers[1:] == ["readyok"]
+    assert engine.best("go nodes 20") == before
+    answers = engine.ask("setoption name MinibatchSize value 3", "isready")  # which reads the network again
+    assert str(error) in answers[0]
+    assert engine.best("go nodes 20") == before
+
+
+def test_a_network_that_answers_with_no_numbers_leaves_the_one_before(engine, network, tmp_path):
+    before = engine.best("go nodes 20")
+    answers = engine.ask(f"setoption name WeightsFile value {stored_broken(tmp_path, 'ip_val_b')}", "isready")
+    assert "are not finite" in answers[0]
+    assert answers[1:] == ["readyok"]
+    assert engine.thinker.name == network
+    assert engine.best("go nodes 20") == before
 
 
 def test_memory_that_is_not_there_leaves_the_search_as_it_was(engine, monkeypatch):

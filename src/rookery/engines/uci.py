@@ -18,8 +18,9 @@ import rookery
 from rookery.arena.player import PlayerFailed
 from rookery.engines.pipes import heard, leave, tell
 from rookery.engines.uci_info import Style, info_lines, move_texts
-from rookery.engines.uci_options import DOUBTFUL, LIVE, OPTIONS, Options, read_option
-from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thinker, fallback, seed_of
+from rookery.engines.uci_options import LIVE, OPTIONS, Options, read_option
+from rookery.engines.uci_seat import Seat
+from rookery.engines.uci_thinkers import Job, PlayerThinker, Thinker, fallback, seed_of
 from rookery.engines.uci_words import Go, read_go, read_moves, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
@@ -31,9 +32,6 @@ QUIT_WITHIN = 0.5  # seconds to obey what was said before `quit`
 END_WITHIN = 120.0  # seconds to obey what was said before the input ended: a network may have to be loaded first
 INFO_EVERY = 1.0  # seconds
 FIRST_INFO = 0.1
-USUAL_PLAYER = "alphabeta"
-"""who plays where no network is named"""
-AUTODISCOVER = "<autodiscover>"
 
 
 @dataclass
@@ -61,17 +59,21 @@ class UciEngine:
         finished: Callable[[Running], None] = lambda running: None,
     ):  # fmt: skip
         """Make an engine; `finished` hears of the end of each thought, in the thread of the thought."""
-        self.say, self.player, self.seed, self.finished_hook = say, player, seed, finished
+        self.say, self.seed, self.finished_hook = say, seed, finished
         self.options = Options()
         if network:
             self.options.set("WeightsFile", network)
-        self.thinker: Thinker | None = None
-        self.made_of: tuple[str, ...] = ()
-        self.stale, self.ready = True, False
+        self.options.hold()
+        self.seat = Seat(self.options, player, self.remark, self.complain)
         self.running: Running | None = None
         self.worker: threading.Thread | None = None
         self.words: list[str] = ["startpos"]
         self.position, self.start, self.moves = read_position(self.words, chess_game())
+
+    @property
+    def thinker(self) -> Thinker | None:
+        """Who thinks, if there is anybody yet."""
+        return self.seat.thinker
 
     # -- lines --
 
@@ -110,7 +112,8 @@ class UciEngine:
         """Load and compile what is needed, then say so; at once while thinking."""
         if self.running is None:
             try:
-                self.prepared()
+                self.wait_for_worker()
+                self.seat.taken()
             except Exception as error:  # whatever is wrong, the manager waits for an answer
                 self.complain(error)
         self.say("readyok")
@@ -130,7 +133,7 @@ class UciEngine:
         elif option.name == "Clear Hash":
             self.forget()
         elif option.name not in LIVE:
-            self.stale = True
+            self.seat.stale = True
         if option is not None and option.name == "UCI_Chess960":
             self.position_comes(" ".join(self.words))
 
@@ -153,50 +156,6 @@ class UciEngine:
 
     # -- thinking --
 
-    def prepared(self) -> Thinker:
-        """Return who thinks, ready to do so; who thought before goes on where the options want what cannot be."""
-        if self.stale or self.thinker is None:
-            self.wait_for_worker()
-            self.renew_what_can_be()
-            self.stale, self.options.proven = False, dict(self.options.values)
-        assert self.thinker is not None
-        if not self.ready:
-            self.thinker.prepare()
-            self.ready = True
-        return self.thinker
-
-    def renew_what_can_be(self) -> None:
-        """Make the thinker that the options want, but for those that want what cannot be: these are taken back."""
-        for doubtful in (*DOUBTFUL, ()):
-            try:
-                self.renew()
-                return
-            except BadInput as error:
-                if self.thinker is None:
-                    raise
-                self.complain(error)
-                self.options.take_back(doubtful)
-
-    def renew(self) -> None:
-        """Make the thinker that the options want; the one before stays where that fails."""
-        path = self.options.values["WeightsFile"]
-        network = path if path not in ("", AUTODISCOVER) else ""
-        chess960 = self.options.values["UCI_Chess960"]
-        wanted = ("network", network) if network else ("player", self.player or USUAL_PLAYER, chess960)
-        if isinstance(self.thinker, NetworkThinker) and wanted == self.made_of:
-            self.thinker.renew()
-            return
-        made: Thinker
-        if network:
-            made = NetworkThinker(network, self.options)
-        else:
-            if not self.player:
-                self.remark(f"no network is named by WeightsFile or --network; {USUAL_PLAYER} plays")
-            made = PlayerThinker(wanted[1], chess_game(chess960 == "true"))
-        if self.thinker is not None:
-            self.thinker.close()
-        self.thinker, self.made_of, self.ready = made, wanted, False
-
     def go(self, rest: str) -> None:
         """Begin to think."""
         self.halt()
@@ -209,7 +168,7 @@ class UciEngine:
             self.say("bestmove (none)")
             return
         try:
-            thinker = self.prepared()
+            thinker = self.seat.taken()
             running = self.set_up(go)
             for remark in thinker.begin(running.job):
                 self.remark(remark)
