@@ -15,9 +15,10 @@ from arena.scripted import random_lc0_network
 from lc0.broken import stored_broken
 from lc0_files import random_net
 from nets.samples import on_one_thread
-from rookery.engines.uci import Running, UciEngine, run, serve
+from rookery.engines.uci import Running, UciEngine
 from rookery.engines.uci_info import middle_of, per_mille, score_of
 from rookery.engines.uci_options import OPTIONS, Options
+from rookery.engines.uci_process import run, serve
 from rookery.engines.uci_thinkers import PlayerThinker
 from rookery.engines.uci_words import read_go, read_position
 from rookery.errors import BadInput
@@ -299,6 +300,100 @@ def test_stop_does_not_wait_for_a_pass_of_the_network(engine, monkeypatch):
     assert time.perf_counter() - began < 5
     holds.set()
     assert engine.best("go nodes 20")
+
+
+class Held:
+    """A pass of the network that does not end until it is let go."""
+
+    def __init__(self, engine, monkeypatch):
+        self.inside, self.goes_on, self.engine = threading.Event(), threading.Event(), engine
+        run_network = engine.thinker.evaluator.run
+
+        def slow(masks, values):
+            if engine.thinker.searcher.visits > 5:
+                self.inside.set()
+                assert self.goes_on.wait(60)
+            return run_network(masks, values)
+
+        monkeypatch.setattr(engine.thinker.evaluator, "run", slow)
+
+    def begin(self, *lines):
+        """Let the engine think until the pass is under way, and stop it."""
+        self.engine.ask(*lines, "go infinite")
+        assert self.inside.wait(60)
+        told = self.engine.ask("stop")
+        assert told[-1].startswith("bestmove ")
+        return told
+
+    def let_go(self):
+        self.goes_on.set()
+
+
+@pytest.fixture
+def held(engine, monkeypatch):
+    engine.best("go nodes 1")
+    made = Held(engine, monkeypatch)
+    yield made
+    made.let_go()
+
+
+def test_everything_is_answered_while_an_old_pass_goes_on(engine, held):
+    held.begin("position startpos moves d2d4")
+    assert engine.ask("isready") == ["readyok"]
+    assert engine.ask("setoption name CPuct value 2", "isready") == ["readyok"]
+    assert engine.ask("ucinewgame", "setoption name Clear Hash") == []
+    assert engine.ask(f"position fen {AFTER_E4}", "go nodes 5") == []
+    engine.pump(0.1)
+    assert engine.ask("isready") == ["readyok"]
+    (best,) = engine.ask("stop")
+    assert chess.Move.from_uci(best.split()[1]) in chess.Board(AFTER_E4).legal_moves
+    assert engine.ask("stop") == []
+    assert not held.goes_on.is_set()
+
+
+def test_a_search_begins_behind_an_old_pass_and_hears_nothing_of_it(engine, held):
+    held.begin("position startpos moves d2d4")
+    engine.ask("ucinewgame", "setoption name MinibatchSize value 2", f"position fen {AFTER_E4}", "go nodes 5")
+    waiting = engine.running
+    engine.pump(0.1)
+    assert engine.running is waiting
+    held.let_go()
+    answers = engine.wait()
+    assert [answer.split()[0] for answer in answers].count("bestmove") == 1
+    assert " nodes 5 " in answers[-2]
+    board = chess.Board(AFTER_E4)
+    for move in answers[-2].partition(" pv ")[2].split():
+        board.push_uci(move)
+    assert engine.thinker.searcher.settings.batch == 2
+    assert engine.thinker.searcher.visits == 5
+
+
+def test_a_search_that_waits_for_an_old_pass_keeps_its_time(engine, held):
+    held.begin("position startpos moves d2d4")
+    engine.ask("position startpos moves e2e4", "go movetime 50")
+    assert engine.wait(30)[-1].startswith("bestmove ")
+    engine.ask("go ponder movetime 50")
+    engine.pump(0.1)
+    assert engine.answers == []
+    engine.line("ponderhit")
+    assert engine.wait(30)[-1].startswith("bestmove ")
+    assert engine.ask("go nodes 1 searchmoves h7h6", "stop") == ["bestmove h7h6"]
+    assert not held.goes_on.is_set()
+
+
+def test_a_search_that_waits_for_an_old_pass_knows_what_that_search_has_found(engine, held):
+    held.begin("position startpos")
+    searcher = engine.thinker.searcher
+    line = searcher.found().moves[0].line
+    position = chess_game().start()
+    position.play(line[0])
+    known = searcher.known_of(position)
+    assert known.visits > 0
+    told = engine.ask(f"position startpos moves {chess_game().start().move_text(line[0])}", "go infinite", "stop")
+    assert told[-1].split()[1] == position.move_text(known.action)
+    assert f" nodes {known.visits} " in told[-2]
+    assert len(engine.ask("ucinewgame", "go infinite", "stop")) == 1  # of the game before nothing is told
+    assert not held.goes_on.is_set()
 
 
 def test_stop_does_not_wait_for_the_part_of_a_tree_that_is_kept(engine, monkeypatch):

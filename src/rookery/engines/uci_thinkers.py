@@ -70,6 +70,10 @@ class Thinker:
         """Return what is known so far; None if nothing is."""
         raise NotImplementedError
 
+    def told_before(self, job: Job, lines: int) -> Told | None:
+        """Return what is known of a search that is not begun from one that still goes on; None if nothing is."""
+        return None
+
     def close(self) -> None:
         """Free what is held."""
 
@@ -134,6 +138,10 @@ class NetworkThinker(Thinker):
         found = self.searcher.found()
         known = found.moves and found.visits > 0
         return told_of_found(found, lines, job.position if verbose else None) if known else None
+
+    def told_before(self, job: Job, lines: int) -> Told | None:
+        found = None if job.only else self.searcher.known_of(job.position)
+        return None if found is None else told_of_found(found, lines)
 
 
 def warm_up(searcher: Searcher) -> None:
