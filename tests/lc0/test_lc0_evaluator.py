@@ -260,6 +260,18 @@ def test_files_of_positions_are_read_line_by_line(tmp_path):
         list(read_lines(tmp_path / "none.jsonl", chess_game()))
 
 
+def test_only_a_line_feed_ends_a_line_of_json(tmp_path):
+    path = tmp_path / "positions.jsonl"
+    strange = "a\u2028b\u2029c\x85d"  # which str.splitlines takes for ends of lines
+    lines = [json.dumps({"moves": [move], "note": strange}, ensure_ascii=False) for move in ("e2e4", "d2d4")]
+    lines[1] = lines[1].replace(", ", ",\r")
+    path.write_bytes("\r\n".join([*lines, "{"]).encode())
+    read = read_lines(path, chess_game())
+    assert [next(read).text().split()[-1] for _ in range(2)] == ["e2e4", "d2d4"]
+    with pytest.raises(BadInput, match="line 3 is no JSON"):
+        next(read)
+
+
 def test_chess960_castles_as_king_takes_rook(tmp_path):
     network = lc0.load(stored(tmp_path, "attention, map", form=2)[0])
     game = load("chess", chess960=0)

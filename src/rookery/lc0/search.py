@@ -55,6 +55,7 @@ REMEMBERED = 200_000
 LEAST_NODES = 16
 MOST_NODES = MOST_VISITS // EDGES_A_NODE  # edges are numbered with 32 bits
 REPORT_EVERY = 0.2  # seconds
+AT_ONCE = 0.01  # seconds
 KEPT_MOVES = 100  # plies over which a tree is kept at most
 SPARE = 1 << 12  # nodes that are not worth keeping a smaller tree for
 
@@ -158,6 +159,17 @@ class Searcher:
             if self.settings.transpositions == "on":
                 find_speakers(self.arrays)
             self.top, self.earlier = 0, None
+
+    def known_of(self, position: Position) -> Found | None:
+        """Return what is known of a position that follows from the one searched; None if nothing is, or not at once."""
+        if not self.lock.acquire(timeout=AT_ONCE):  # held for long only where a large tree is cut
+            return None
+        try:
+            top = self.node_of(searchable(position)) if self.known else None
+            restricted = bool(self.arrays.tree[0]["restricted"])
+            return None if top is None or restricted else found_in(self.arrays, top)
+        finally:
+            self.lock.release()
 
     def node_of(self, position: Position) -> int | None:
         """Return the node of a position that follows from the last one by moves in the tree; None if there is none."""
