@@ -30,6 +30,7 @@ from rookery.search.expected import Exact
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
+from rookery.studies.texas42_apart import runs_apart
 from rookery.studies.texas42_estimates import grouped, grouped_share, share_of
 from rookery.studies.texas42_files import OF_HAND, POINT, Rows
 from rookery.studies.texas42_trial import TRICKS, Trial
@@ -197,6 +198,15 @@ def paired(trial: Trial, first: np.ndarray, second: np.ndarray) -> dict[str, Any
         "behind": grouped(behind, trial.deals).facts(), "agrees_more": grouped(agrees, trial.deals).facts(),
         "same": grouped_share(first == second, trial.deals).facts(),
     }  # fmt: skip
+
+
+def apart(study: Path, trial: Trial, choices: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Compare runs of Stage 2 that differ in one thing, of those that have chosen."""
+    judged = {name: facts for name, facts in settings_of_runs(study).items() if name in choices}
+    return [
+        pair._asdict() | {"values": list(pair.values), **paired(trial, choices[pair.first], choices[pair.second])}
+        for pair in runs_apart(judged)
+    ]
 
 
 def is_stage2(study: Path, name: str) -> bool:
