@@ -304,7 +304,7 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     import numpy as np
 
     from rookery.studies.domineering_files import digest
-    from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, network_players, paired, peers
+    from rookery.studies.texas42_evaluate import all_choices, apart, evaluate_trial, network_players, paired, peers
     from rookery.studies.texas42_measured import keep, read_measured
     from rookery.studies.texas42_pieces import network_marks
     from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
@@ -327,7 +327,8 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
         for first, second in peers(folder, worlds) if first in choices and second in choices
     ]  # fmt: skip
     found = {"decisions": len(trial.states), "worlds": worlds, "mark": mark, "networks": judged["networks"] | marks}
-    found |= {"players": players, "pairs": pairs, "choices": {name: slots.tolist() for name, slots in choices.items()}}
+    found |= {"players": players, "pairs": pairs, "apart": apart(folder, trial, choices)}
+    found |= {"choices": {name: slots.tolist() for name, slots in choices.items()}}
     keep(folder, {"trial": found})
     told(f"choices of {len(players)} players are judged")
 

@@ -18,8 +18,8 @@ from typing import Any
 from rookery.learn.files import LineLog
 from rookery.studies.intervals import Z95
 from rookery.studies.pylos_figures import finish, new_figure, save, style
+from rookery.studies.texas42_apart import SWEEP, hands_of, size_of
 from rookery.studies.texas42_evaluate import settings_of_runs
-from rookery.studies.texas42_verdicts import FREE, decade
 
 MOST_LINES = 8
 
@@ -71,12 +71,10 @@ def curves_of(runs: Runs, players: Mapping[str, Any]) -> dict[str, list[tuple[in
     """Return runs of Stage 2 that differ in how much they learned from: (hands, figures of the trial), by a label."""
     found: dict[str, dict[int, dict[str, Any]]] = {}
     for name, facts in runs.items():
-        if facts["stage"] != 2 or name not in players or name.startswith("stage2-sweep"):
+        if facts["stage"] != 2 or name not in players or name.startswith(SWEEP):
             continue
-        network = facts["network"]
-        label = f"{network['width']}x{network['layers']}, {network['answers']}, {', '.join(facts['data'])}"
-        games = int(facts["rows"]) or decade(facts["train_rows"] / FREE)
-        found.setdefault(label, {})[games] = players[name]
+        label = f"{size_of(facts)}, {facts['network']['answers']}, {', '.join(facts['data'])}"
+        found.setdefault(label, {})[hands_of(facts)] = players[name]
     return {label: sorted(points.items()) for label, points in found.items() if len(points) > 1}
 
 

@@ -2,7 +2,8 @@
 
 trial   who chooses how well (`texas42_evaluate`), with the checksums of the networks that were judged, `mark`, that of
         trial.npz, and all `choices`: a network need not be there to be compared with one that is judged later; its
-        `pairs` tell what choosers by logits lose against their peers by Q, decision by decision
+        `pairs` tell what choosers by logits lose against their peers by Q, decision by decision, and `apart` what runs
+        of Stage 2 lose against others from which they differ in one thing (`texas42_apart`)
 claim   choices by mean logits against those by mean Q, by the name of the set
 duels   matches, each with the checksums of the networks that played
 data    sets of hands that were made, by name: how many games, their settings, and their checks (`texas42_checks`); the

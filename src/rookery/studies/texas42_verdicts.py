@@ -130,8 +130,17 @@ def stage2_verdicts(runs: Mapping[str, Any], trial: Mapping[str, Any]) -> Iterat
     count = best["decisions"]
     found = f"{name}: {mean:.3f} ({low:.3f} .. {high:.3f}), {count:,} decisions; {worst_trick(best)}"
     yield Verdict(claims[0], at_most(low, high, REGRET), found)
-    low, mean, high = (end / max(best["ceiling"], 1e-9) for end in ends(best["agreement"]))
-    yield Verdict(claims[1], at_least(low, high, OF_CEILING), f"{name}: {mean:.1%} ({low:.1%} .. {high:.1%})")
+    low, mean, high = share_ends(best)
+    found = f"{name}: {mean:.1%} ({low:.1%} .. {high:.1%}) of {best['ceiling']:.1%}, {count:,} decisions"
+    yield Verdict(claims[1], at_least(low, high, OF_CEILING), found)
+
+
+def share_ends(player: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Return low end, mean and high end of an agreement as a share of the ceiling."""
+    if "share" in player:
+        return ends(player["share"])
+    low, mean, high = (end / max(player["ceiling"], 1e-9) for end in ends(player["agreement"]))
+    return low, mean, high
 
 
 def ends(estimate: Mapping[str, Any]) -> tuple[float, float, float]:
