@@ -18,7 +18,8 @@ from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.settings import read_settings
 from rookery.learn.yaml_text import read_yaml
-from rookery.studies.domineering_files import digest, read_games
+from rookery.studies.archives import digest
+from rookery.studies.domineering_files import read_games
 from rookery.studies.texas42_files import FORMAT, MOST_UNPACKED, SCHEMAS, VERSION, read_shard
 from support import ROOT
 

@@ -27,7 +27,8 @@ from rookery.nets.lc0.files import file_bytes
 from rookery.nets.lc0.files import read_bytes as read_weights
 from rookery.nets.lc0.stored import network_of
 from rookery.nets.residual import build
-from rookery.studies.domineering_files import GameRecords, archive_of, digest, read_games, write_games
+from rookery.studies.archives import digest
+from rookery.studies.domineering_files import GameRecords, archive_of, read_games, write_games
 from rookery.studies.texas42_files import FORMAT, SCHEMAS, VERSION, read_shard
 from rookery.studies.texas42_files import archive_of as shard_of
 from support import random_walk
@@ -255,14 +256,14 @@ TARGETS = (
         refused(read_domineering),
         domineering_seeds,
         ZIP,
-        ("rookery.studies.domineering_files", "numpy.lib._format_impl", "zipfile"),
+        ("rookery.studies.domineering_files", "rookery.studies.archives", "numpy.lib._format_impl", "zipfile"),
     ),
     Target(
         "texas42-shard",
         refused(read_texas42),
         texas42_seeds,
         ZIP,
-        ("rookery.studies.texas42_files", "numpy.lib._format_impl", "zipfile"),
+        ("rookery.studies.texas42_files", "rookery.studies.archives", "numpy.lib._format_impl", "zipfile"),
     ),
     Target("texas42-facts", refused(read_facts_beside), facts_seeds, JSON_WORDS, ("rookery.studies.texas42_files",)),
     Target(

@@ -7,7 +7,8 @@ from dataclasses import fields
 import pytest
 import torch
 
-from rookery.studies.domineering_batches import Batch, GameTable, Order, Positions
+from rookery.studies.domineering_batches import Batch, GameTable, Positions
+from rookery.studies.order import Order
 from studies.domineering_samples import some_records
 
 pytestmark = pytest.mark.gpu

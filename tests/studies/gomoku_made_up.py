@@ -7,9 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rookery.games.library import load
+from rookery.nets.configs import TowerConfig
+from rookery.nets.files import About, save_network
+from rookery.nets.residual import build
 from rookery.studies.gomoku import Study, reference_name
-from rookery.studies.gomoku_matches import Found, Table
 from rookery.studies.gomoku_plan import COMPARISONS, LAST, QUICK, Arm, Preset, run_name, run_names
+from rookery.studies.matches import Found, Table
 
 MARKS = (8, 16)
 PRESET = replace(
@@ -98,3 +102,11 @@ def made_up(folder: Path, preset: Preset = PRESET) -> Study:
         content = [{"step": step} | generation | {"watched": {}} | rated for step in (1, 2, 3)]
         lines(folder / "main" / "stages" / stage / "judged.jsonl", content)
     return study
+
+
+def saved(path: Path, size: int = 5, seed: int = 0) -> Path:
+    """Save a network that has learnt nothing."""
+    game = load(f"gomoku:size={size}")
+    network = build(TowerConfig(planes=3, rows=size, cols=size, width=4, blocks=1), seed)
+    save_network(path, network, About(game=game.spec, rules_version=game.version, observation="planes"))
+    return path

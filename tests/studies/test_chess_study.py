@@ -28,7 +28,7 @@ from rookery.studies.chess import Study, match_name
 from rookery.studies.chess_measures import apart
 from rookery.studies.chess_plan import OPENING, POLICY_ALONE, QUICK, SEARCH, STOCKFISH, player_text
 from rookery.studies.chess_report import Findings, answers, write_report
-from rookery.studies.gomoku_matches import Found, Meeting, Table, read_match
+from rookery.studies.matches import Found, Meeting, Table, read_match
 from rookery.studies.stages import add_note, keep_result, read_notes, read_result
 from studies.gomoku_made_up import lines, pairs
 

@@ -14,9 +14,10 @@ from rookery.nets.configs import ResidualConfig, TransformerConfig
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.probes.similarity import cka, debiased_cka
+from rookery.studies.archives import digest
 from rookery.studies.domineering_batches import GameTable, Positions
 from rookery.studies.domineering_compare import UNFINISHED, CompareSettings, Comparison, compare
-from rookery.studies.domineering_files import digest, write_games
+from rookery.studies.domineering_files import write_games
 from rookery.studies.domineering_findings import Findings
 from rookery.studies.domineering_plan import RunSettings
 from rookery.studies.domineering_probes import layer_inputs, probe_layers, probe_set

@@ -111,7 +111,7 @@ def test_seeds_that_score_alike_by_chance_prove_nothing(tmp_path):
     found = Findings(tmp_path).strength(("large-aux", "large"), "taught")
     assert found.by_seed == {1: 0.125, 2: 0.125}
     assert (found.estimate.low, found.estimate.high) == pytest.approx((0.125 - 0.225 / 2**0.5, 0.125 + 0.225 / 2**0.5))
-    assert answer(Findings(tmp_path), "Does an embedded network play").verdict == "open"
+    assert answer(Findings(tmp_path), "Does an embedded network play").word == "open"
 
 
 def test_a_complete_study_lacks_nothing(found):
@@ -122,14 +122,14 @@ def test_a_complete_study_lacks_nothing(found):
 
 
 def test_answers_are_those_the_runs_were_made_with(found):
-    assert answer(found, "Does embedding let").verdict.startswith("yes: large-aux")
-    assert answer(found, "Does an embedded network play").verdict == "yes: large-aux"
-    assert answer(found, "At step 0").verdict == "yes"
-    assert answer(found, "H1").verdict == "yes"
-    assert answer(found, "H2").verdict == "no"  # it was made to grow from 0.15 to 0.18
-    assert answer(found, "H3").verdict == "yes"
-    assert answer(found, "Does embedding a network that was not").verdict == "no"
-    assert answer(found, "Do fits of the gap").verdict == "yes"
+    assert answer(found, "Does embedding let").word.startswith("yes: large-aux")
+    assert answer(found, "Does an embedded network play").word == "yes: large-aux"
+    assert answer(found, "At step 0").word == "yes"
+    assert answer(found, "H1").word == "yes"
+    assert answer(found, "H2").word == "no"  # it was made to grow from 0.15 to 0.18
+    assert answer(found, "H3").word == "yes"
+    assert answer(found, "Does embedding a network that was not").word == "no"
+    assert answer(found, "Do fits of the gap").word == "yes"
 
 
 def test_throughout_needs_every_part():
@@ -146,8 +146,8 @@ def test_a_wrong_order_at_step_0_is_told(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("studies.domineering_made_up", fromlist=["STARTS"]).STARTS, "large-plain", 0.5)
     made_up_study(tmp_path, seeds=[1, 2, 3], steps=1000)
     told = answer(Findings(tmp_path), "At step 0")
-    assert told.verdict == "no"
-    assert "best in 0 and worst in 3 of 3 seeds" in told.measured
+    assert told.word == "no"
+    assert "best in 0 and worst in 3 of 3 seeds" in told.reason
 
 
 def test_answers_of_runs_that_were_stopped_say_up_to_which_step_they_hold(tmp_path):
@@ -158,10 +158,10 @@ def test_answers_of_runs_that_were_stopped_say_up_to_which_step_they_hold(tmp_pa
     found = Findings(tmp_path)
     for beginning in ("Does embedding a network that was taught", "H1", "H3"):
         told = answer(found, beginning)
-        assert told.verdict == "yes (up to step 9,000 of 30,000)"
-        assert "(up to step 9,000 of 30,000)" in told.measured
-    assert answer(found, "Does it learn").verdict == "yes: large-aux (up to step 9,000 of 30,000)"
-    assert answer(found, "H2").verdict == "no (up to step 12,000 of 30,000)"
+        assert told.word == "yes (up to step 9,000 of 30,000)"
+        assert "(up to step 9,000 of 30,000)" in told.reason
+    assert answer(found, "Does it learn").word == "yes: large-aux (up to step 9,000 of 30,000)"
+    assert answer(found, "H2").word == "no (up to step 12,000 of 30,000)"
     text = reported(tmp_path)
     assert "large-aux - large up to step 9,000 of 30,000; large-aux - large-plain up to step 12,000" in text
     assert "| large-aux - large | 9,000 | -0.0" in text
@@ -189,7 +189,7 @@ def test_runs_that_cannot_be_compared_are_named(tmp_path):
 def test_one_seed_alone_answers_nothing_that_needs_an_interval(tmp_path):
     made_up_study(tmp_path, seeds=[42])
     found = Findings(tmp_path)
-    verdict = {answer.question: answer.verdict for answer in all_answers(found, "taught")}
+    verdict = {answer.question: answer.word for answer in all_answers(found, "taught")}
     at_start = [question for question in verdict if question.startswith("At step 0")]
     assert {value for question, value in verdict.items() if question not in at_start} == {"open"}
     assert any("one seed alone" in line for line in found.missing)
@@ -287,7 +287,7 @@ def test_runs_without_probes_are_reported_by_their_losses(tmp_path):
     text = reported(tmp_path)
     assert "large-aux-s1 was not probed." in text
     assert "| large-aux - large | 5,000 | -0.0" in text
-    assert answer(Findings(tmp_path), "H1").verdict == "open"
+    assert answer(Findings(tmp_path), "H1").word == "open"
 
 
 def test_an_unfinished_run_is_named_and_left_out_of_comparisons(tmp_path):
@@ -311,8 +311,8 @@ def test_seeds_that_stopped_in_turns_are_compared_as_far_as_both_went(tmp_path):
     ):
         made_up_run(tmp_path, name, steps=steps, planned=10_000)
     told = answer(Findings(tmp_path), "Does the side task")
-    assert "(no interval), above 0 in 1 of 1 (up to step 6,000 of 10,000)" in told.measured
-    assert told.verdict == "open"
+    assert "(no interval), above 0 in 1 of 1 (up to step 6,000 of 10,000)" in told.reason
+    assert told.word == "open"
     assert Findings(tmp_path).gap(("large-aux", "large-plain"), "taught").left_out == [1]
 
 
@@ -387,7 +387,7 @@ def test_correlations_of_outdated_probes_are_in_the_report_and_in_the_second_ans
     assert "| large-plain | 1 | 0.500 (0.500 .. 0.500) | 0.400 (0.400 .. 0.400) | 0.600 (0.600 .. 0.600) |" in reported(
         whole
     )
-    assert "its correlation with the sectors: from 0.500" in answer(found, "H2").measured
+    assert "its correlation with the sectors: from 0.500" in answer(found, "H2").reason
     assert found.kept("large-aux", "taught", 1) == {}
 
 
@@ -413,9 +413,9 @@ def test_the_games_and_their_players_are_in_the_report(tmp_path):
 def test_conditions_without_a_common_seed_are_not_called_unprobed(tmp_path):
     made_up_run(tmp_path, "large-aux-s1", steps=10_000)
     made_up_run(tmp_path, "large-plain-s2", steps=10_000)
-    measured = answer(Findings(tmp_path), "Does the side task").measured
+    measured = answer(Findings(tmp_path), "Does the side task").reason
     assert measured == "no seed has both to the same step"
-    assert answer(Findings(tmp_path), "Does embedding a network that was not").measured == "not both were probed"
+    assert answer(Findings(tmp_path), "Does embedding a network that was not").reason == "not both were probed"
 
 
 def test_a_panel_without_anything_says_so():

@@ -11,10 +11,11 @@ from torch import nn
 from rookery.nets import transformer
 from rookery.nets.transformer import Heads, Transformer
 from rookery.studies import domineering_training
-from rookery.studies.domineering_batches import Batch, GameTable, Order, Positions
+from rookery.studies.domineering_batches import Batch, GameTable, Positions
 from rookery.studies.domineering_losses import Figures, Weights, figures, learning_rate
 from rookery.studies.domineering_plan import RunSettings
 from rookery.studies.domineering_training import Speed, Trainer, computing, validated
+from rookery.studies.order import Order
 from studies.domineering_samples import some_records
 from studies.domineering_tiny import network_of, tiny
 

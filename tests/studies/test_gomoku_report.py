@@ -10,7 +10,6 @@ import pytest
 from rookery.arena.score import Score
 from rookery.learn.curriculum import Curriculum
 from rookery.learn.curriculum_settings import packaged
-from rookery.studies import gomoku_figures
 from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_findings import Findings
 from rookery.studies.gomoku_plan import COMPARISONS, FULL
@@ -125,21 +124,3 @@ def test_goals_with_fours_are_told_if_they_were_played(tmp_path):
     keep(study, "milestone-fours-large", 0.9)
     assert "| fours-large, " in (text := text_of(study))
     assert "| baseline:depth=6, 400 simulations and fours | 95 or more |" in text
-
-
-@pytest.mark.parametrize(
-    ("more", "below"),
-    [
-        ({}, []),
-        ({"elo": 3.0}, ["Elo over generations"]),
-        ({"watched": {"random": {"score": 0.5}}}, ["scores of each generation"]),
-        ({"elo": 3.0, "watched": {"random": {"score": 0.5}}}, ["Elo over generations", "scores of each generation"]),
-    ],
-)
-def test_a_curriculum_is_drawn_without_empty_panels(more, below, monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(gomoku_figures, "save", lambda figure, path: drawn.append(figure))
-    line = {"step": 1, "policy_loss": 2.0, "value_loss": 1.0, "watched": {}}
-    gomoku_figures.draw_main({"a": [line | more]}, tmp_path / "main.png")
-    shown = [axis.get_title() for axis in drawn[0].axes if axis.get_visible()]
-    assert shown == ["policy loss by generation", "value loss by generation", *below]

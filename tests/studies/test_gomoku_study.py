@@ -1,4 +1,4 @@
-"""The Gomoku study at work: matches and arms that are stopped and go on, and all of it by one command."""
+"""The Gomoku study at work: arms that are stopped and go on, and all of it by one command."""
 
 from __future__ import annotations
 
@@ -10,19 +10,14 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from rookery.arena import crowd
 from rookery.arena.networks import network_for
 from rookery.cli import app
 from rookery.errors import BadInput
 from rookery.games.library import load
-from rookery.nets.configs import TowerConfig
-from rookery.nets.files import About, save_network
-from rookery.nets.residual import build
 from rookery.studies import gomoku_arms, gomoku_plan
 from rookery.studies.gomoku_arms import ArmRun, Clock
-from rookery.studies.gomoku_matches import Found, Meeting, Table, known_of, read_match
 from rookery.studies.stages import stage_network
-from studies.gomoku_made_up import lines, pairs, tiny
+from studies.gomoku_made_up import lines, saved, tiny
 
 
 def asked(folder, *words):
@@ -33,14 +28,6 @@ def asked(folder, *words):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     return result.output
-
-
-def saved(path, size=5, seed=0):
-    """Save a network that has learnt nothing."""
-    game = load(f"gomoku:size={size}")
-    network = build(TowerConfig(planes=3, rows=size, cols=size, width=4, blocks=1), seed)
-    save_network(path, network, About(game=game.spec, rules_version=game.version, observation="planes"))
-    return path
 
 
 # ---- pieces --------------------------------------------------------------------------------------
@@ -58,29 +45,6 @@ def test_a_clock_counts_neither_the_first_span_nor_pauses(monkeypatch):
     assert [after(0), after(30), after(2), after(3)] == [5.0, 5.0, 7.0, 10.0]
     clock.pause()
     assert [after(50), after(4)] == [10.0, 14.0]
-
-
-def test_games_of_a_match_are_handed_to_the_fit_by_who_began():
-    found = Found({"games": 4}, {0: (1.0, 0.5), 1: (0.0, 1.0)})
-    assert found.results("us", "them") == [
-        ("us", "them", 1.0, 1), ("us", "them", 0.0, 1), ("them", "us", 0.5, 1), ("them", "us", 0.0, 1),
-    ]  # fmt: skip
-    assert found.complete
-    assert found.facts()["score"] == 0.625
-
-
-def test_a_damaged_match_is_told(tmp_path):
-    (tmp_path / "matches").mkdir()
-    (tmp_path / "matches" / "m.json").write_text("{}")
-    with pytest.raises(BadInput, match=r"m\.json is damaged"):
-        read_match(tmp_path, "m")
-    assert read_match(tmp_path, "other") is None
-
-
-def test_a_match_comes_back_from_its_file(tmp_path):
-    found = Found({"first": "x", "games": 20}, pairs(0.6), 3.5)
-    Table(tmp_path, "cpu", lambda: False).keep("m", found)
-    assert read_match(tmp_path, "m") == found
 
 
 def test_the_network_of_a_stage_is_what_it_hands_on_else_its_newest(tmp_path):
@@ -131,60 +95,6 @@ def test_the_command_refuses_what_cannot_be(tmp_path, words, complaint):
     result = CliRunner().invoke(app, ["study", "gomoku", "--preset", "quick", "--folder", str(tmp_path), *words])
     assert isinstance(result.exception, BadInput)
     assert complaint in str(result.exception)
-
-
-# ---- matches -------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rival", ["random", "network"])
-def test_a_match_that_was_stopped_goes_on_and_ends_as_if_it_had_not(tmp_path, rival):
-    first = saved(tmp_path / "first.pth")
-    second = rival if rival == "random" else saved(tmp_path / "second.pth", seed=1)
-    meeting = Meeting("m", "gomoku:size=5", first, second, 40, 4)
-    assert Table(tmp_path / "whole", "cpu", lambda: False).play(meeting)
-    answers = iter([False] * 16 + [True] * 1000)  # time is up some games into the match
-    assert not Table(tmp_path / "parts", "cpu", lambda: next(answers)).play(meeting)
-    between = read_match(tmp_path / "parts", "m")
-    assert 0 < len(between.pairs) < 20
-    assert Table(tmp_path / "parts", "cpu", lambda: False).play(meeting)
-    assert read_match(tmp_path / "parts", "m").pairs == read_match(tmp_path / "whole", "m").pairs
-
-
-@pytest.mark.slow
-def test_a_match_is_played_anew_for_another_network(tmp_path):
-    network = saved(tmp_path / "first.pth")
-    meeting = Meeting("m", "gomoku:size=5", network, "random", 4, 4)
-    table = Table(tmp_path, "cpu", lambda: False)
-    table.play(meeting)
-    before = read_match(tmp_path, "m").identity
-    saved(network, seed=2)
-    table.play(meeting)
-    assert read_match(tmp_path, "m").identity["first"] != before["first"]
-
-
-@pytest.mark.slow
-def test_a_match_with_fours_is_another_match_and_wins_are_not_missed(tmp_path):
-    network = saved(tmp_path / "first.pth", size=7)
-    plain = Meeting("m", "gomoku:size=7", network, "random", 40, 4)
-    table = Table(tmp_path, "cpu", lambda: False)
-    scores = []
-    for meeting in (plain, replace(plain, fours=True)):
-        assert not known_of(tmp_path, meeting).pairs
-        assert table.play(meeting)
-        scores.append(known_of(tmp_path, meeting).score.score)
-    assert scores[1] > scores[0]
-
-
-@pytest.mark.slow
-def test_games_do_not_depend_on_the_parts_they_are_searched_in(tmp_path, monkeypatch):
-    meeting = Meeting("m", "gomoku:size=5", saved(tmp_path / "first.pth"), "random", 20, 4)
-    Table(tmp_path / "whole", "cpu", lambda: False).play(meeting)
-    monkeypatch.setattr(crowd, "LEAST_OF_PART", 3)
-    monkeypatch.setattr(crowd.Crowd, "parts", 4)
-    table = Table(tmp_path / "parts", "cpu", lambda: False)
-    table.play(meeting)
-    assert read_match(tmp_path / "parts", "m").pairs == read_match(tmp_path / "whole", "m").pairs
 
 
 # ---- arms ----------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def test_a_whole_study_has_all_answers_tables_and_figures(finished):
     for figure in FIGURES:
         assert f"({figure}.png)" in text
         assert (finished.folder / f"{figure}.png").read_bytes().startswith(PNG)
-    verdicts = {answer.question: answer.verdict for answer in all_answers(Findings(finished))}
+    verdicts = {answer.question: answer.word for answer in all_answers(Findings(finished))}
     assert verdicts["Does V5's value loss fall below 0.15?"] == "no"
     assert (
         verdicts["Is it depth or the richer observation that lowers the value loss?"] == "observation alone is shown to"
@@ -47,7 +47,7 @@ def test_a_whole_study_has_all_answers_tables_and_figures(finished):
 
 def test_strength_is_not_asked_of_a_cure_that_was_taught_another_game(finished):
     cures = next(answer for answer in all_answers(Findings(finished)) if answer.question == "What cures dithering?")
-    told = {line.partition(":")[0]: line for line in cures.measured.partition("as it is: ")[2].split("; ")}
+    told = {line.partition(":")[0]: line for line in cures.reason.partition("as it is: ")[2].split("; ")}
     assert "Elo" in told["v5-discount"]
     assert "draws" in told["v5-choice"]
     assert "Elo" not in told["v5-choice"]

@@ -60,7 +60,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_made(tmp_path, monkey
 
 
 def test_a_stage_that_was_not_asked_for_by_name_is_left_out_where_it_cannot_be_done(tmp_path, monkeypatch, capsys):
-    from rookery.cli import study as commands
+    from rookery.cli import study_pylos as commands
 
     monkeypatch.setattr(commands, "train", lambda made: None)
     assert study(monkeypatch, "--folder", str(tmp_path), "--games", "1000", "--seeds", "1") == 0

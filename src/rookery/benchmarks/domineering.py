@@ -21,10 +21,11 @@ from rookery.nets.configs import TransformerConfig
 from rookery.nets.residual import build
 from rookery.nets.transformer import Transformer
 from rookery.search.domineering_guided import guided_games
-from rookery.studies.domineering_batches import GameTable, Order, Positions
+from rookery.studies.domineering_batches import GameTable, Positions
 from rookery.studies.domineering_files import records_of
 from rookery.studies.domineering_plan import PRESETS, RunSettings
 from rookery.studies.domineering_training import Speed, Trainer
+from rookery.studies.order import Order
 
 GAMES, SEED = 2000, 0
 NETWORKS = {"small": PRESETS["full"].small, "large": PRESETS["full"].large}

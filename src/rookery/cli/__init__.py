@@ -35,6 +35,7 @@ from rookery.cli import (
     study_domineering_report,
     study_domineering_train,
     study_gomoku,
+    study_pylos,
     study_texas42,
     train,
     zoo,
@@ -45,7 +46,8 @@ from rookery.errors import BadInput
 __all__ = [
     "app", "arena", "bench", "check", "doctor", "elo", "engine", "games", "grow", "lc0", "lc0_bench", "lc0_export",
     "main", "marks", "players", "probe", "runs", "scale", "serve", "solve", "study", "study_chess", "study_domineering",
-    "study_domineering_report", "study_domineering_train", "study_gomoku", "study_texas42", "train", "zoo",
+    "study_domineering_report", "study_domineering_train", "study_gomoku", "study_pylos", "study_texas42", "train",
+    "zoo",
 ]  # fmt: skip
 
 ADVICE = {

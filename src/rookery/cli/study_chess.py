@@ -148,7 +148,7 @@ def export(study: Study, over: Over) -> bool:
 def matches(study: Study, over: Over, threads: int | None) -> bool:
     """Play the matches that can be played here; tell whether all of them are."""
     from rookery.studies.chess_plan import player_text
-    from rookery.studies.gomoku_matches import Table
+    from rookery.studies.matches import Table
 
     for rival in study.preset.rivals:
         if player_text(rival) is None:

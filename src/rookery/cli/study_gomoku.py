@@ -19,7 +19,7 @@ from rookery.cli.train import stopped_by_signals
 if TYPE_CHECKING:
     from rookery.learn.spread import Over, Spreader
     from rookery.studies.gomoku import Study
-    from rookery.studies.gomoku_matches import Meeting, Table
+    from rookery.studies.matches import Meeting, Table
 
 
 @studies.command()
@@ -193,7 +193,7 @@ def compare(study: Study, patterns: list[str], over: Over, threads: int | None) 
 
 def play_all(study: Study, stage: str, matches: Sequence[Meeting], over: Over, threads: int | None) -> bool:
     """Play matches one after another."""
-    from rookery.studies.gomoku_matches import Table
+    from rookery.studies.matches import Table
 
     table = Table(study.folder, study.device, over, threads)
     missing = [match for match in matches if not study.found(match).complete]

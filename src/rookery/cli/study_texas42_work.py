@@ -187,7 +187,7 @@ def fill_decisions(
 
     `spread` has it made elsewhere.
     """
-    from rookery.studies.domineering_files import digest
+    from rookery.studies.archives import digest
     from rookery.studies.texas42_checks import checks_of_data
     from rookery.studies.texas42_decisions import DecisionSettings, Elsewhere, Packed, labeller_of, make_decisions
     from rookery.studies.texas42_files import DataSet
@@ -303,7 +303,7 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     """Judge everybody there is by the trial, and keep who was judged by it where other networks were."""
     import numpy as np
 
-    from rookery.studies.domineering_files import digest
+    from rookery.studies.archives import digest
     from rookery.studies.texas42_evaluate import all_choices, apart, evaluate_trial, network_players, paired, peers
     from rookery.studies.texas42_measured import keep, read_measured
     from rookery.studies.texas42_pieces import network_marks

@@ -3,7 +3,7 @@
     main/                    the curriculum (`learn.curriculum`)
     networks/imitation.pth   the network of each stage of it; another one put here is measured in its place
     files/NAME.pb.gz         the last of them as a weight file in each encoding, and files.json: how far each is off
-    matches/                 every match, pair by pair (`gomoku_matches`)
+    matches/                 every match, pair by pair (`studies.matches`)
     probes.json              what its layers show of concepts of chess
     notes.json               by which command, when and where each stage was done
     report.md                with its figures, and the same as one page, report.html
@@ -24,7 +24,7 @@ from rookery.learn.imitation import ImitationSettings
 from rookery.learn.spread import Over, Say
 from rookery.learn.stage_work import ALONE, Help, ImitationWork
 from rookery.studies.chess_plan import OPENING, Preset, player_text, search_of
-from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
+from rookery.studies.matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.stages import hand_out, slug
 
 STAGE_NAMES = ("lessons", "train", "export", "matches", "probes", "report")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rookery.studies.pylos_figures import draw_score, finish, new_figure, save, style
+from rookery.studies.figures import draw_score, finish, new_figure, save, style
 
 CONTROLS = (("score", "this network"), ("untrained", "untrained"), ("shuffled", "shuffled targets"))
 

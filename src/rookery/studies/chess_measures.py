@@ -19,7 +19,7 @@ from rookery.nets.lc0.numbers import ENCODINGS
 from rookery.probes.chess_concepts import CONCEPTS, Concept, Found
 from rookery.probes.lc0 import LayerScores, Positions, ProbeSettings, make_positions, probed
 from rookery.studies.chess import Study
-from rookery.studies.gomoku_matches import mark
+from rookery.studies.matches import mark
 from rookery.studies.stages import keep_result, read_result
 
 FILES, FILES_FOUND, PROBES = "files", "files.json", "probes.json"

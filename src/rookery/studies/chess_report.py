@@ -17,14 +17,13 @@ from rookery.studies import chess_figures as figures
 from rookery.studies.chess import MAIN, STAGE_NAMES, Study
 from rookery.studies.chess_measures import files_found, probes_found
 from rookery.studies.chess_plan import POLICY_ALONE, WEAKEST
-from rookery.studies.gomoku_answers import MISSING, NO, OPEN, YES, Verdict
-from rookery.studies.gomoku_figures import draw_main
-from rookery.studies.gomoku_matches import Found
-from rookery.studies.gomoku_report import curriculum_lines
+from rookery.studies.generations import curriculum_lines, draw_generations
 from rookery.studies.html import write_pages
 from rookery.studies.intervals import Z95
 from rookery.studies.markdown import done_how, heading, remarks, table
+from rookery.studies.matches import Found
 from rookery.studies.stages import Lines, read_generations, read_notes
+from rookery.studies.verdicts import MISSING, NO, OPEN, YES, Verdict
 
 TITLE = "The chess study: a small network of Lc0's kind, from imitation to self-play"
 HALF = 0.5
@@ -230,7 +229,7 @@ def draw_all(found: Findings) -> None:
     """Draw all figures for which there is something to draw."""
     folder = found.study.folder
     if found.generations:
-        draw_main(found.generations, folder / "main.png")
+        draw_generations(found.generations, folder / "main.png")
     played = [(match_words(rival, number), match.facts()) for rival, number, match in found.matches if match]
     if played:
         figures.draw_matches(played, folder / "matches.png")

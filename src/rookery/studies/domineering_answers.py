@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from rookery.studies.domineering_findings import END, FIFTHS, LEARNED, Findings, frozen_text
 from rookery.studies.domineering_records import COMPARED, LARGE
 from rookery.studies.intervals import shown
-from rookery.studies.pylos_answers import NO, OPEN, YES, Answer
 from rookery.studies.seeds import Paired, paired
+from rookery.studies.verdicts import NO, OPEN, YES, Answer
 
 AUX = ("large-aux", "large")
 EARLY = (0.0, 0.2)
@@ -87,7 +87,7 @@ def help_answers(found: Findings, protocol: str) -> list[Answer]:
         verdict = by_name(verdicts)
         where = "the first fifth" if span == EARLY else "the last tenth"
         said = "embedding helps (the study's question)"
-        answers.append(Answer(question, said, f"validation loss over {where} of the steps: {'; '.join(told)}", verdict))
+        answers.append(Answer(verdict, f"validation loss over {where} of the steps: {'; '.join(told)}", question, said))
     return answers
 
 
@@ -109,9 +109,9 @@ def strength_answer(found: Findings, protocol: str) -> Answer:
             told.append(f"{pair[0]} against {pair[1]}: points above 50 %: {score}, {games:,} games")
             verdicts.append((pair, one_sided(result, 1)))
     if not told:
-        return Answer(question, said, "the networks have not met", OPEN)
+        return Answer(OPEN, "the networks have not met", question, said)
     against = [(pair[0], verdict) for pair, verdict in verdicts if pair[1] == "large"]
-    return Answer(question, said, "; ".join(told), by_name(against))
+    return Answer(by_name(against), "; ".join(told), question, said)
 
 
 # ---- step 0 and hypotheses -----------------------------------------------------------------------
@@ -128,7 +128,7 @@ def start_answer(found: Findings, protocol: str) -> Answer:
         values[name] = {seed: series[0] for seed, series in starts.items() if 0 in series}
     seeds = sorted(set.intersection(*(set(each) for each in values.values())))
     if not seeds:
-        return Answer(question, said, "not all three conditions were probed at step 0", OPEN)
+        return Answer(OPEN, "not all three conditions were probed at step 0", question, said)
     best = [s for s in seeds if values["large-aux"][s] > max(values["large-plain"][s], values["large"][s])]
     worst = [s for s in seeds if values["large"][s] < min(values["large-plain"][s], values["large-aux"][s])]
     right = set(best) & set(worst)
@@ -136,7 +136,7 @@ def start_answer(found: Findings, protocol: str) -> Answer:
     told = f"best in {len(best)} and worst in {len(worst)} of {len(seeds)} seeds; mean R2: {means}"
     clear = [found.at_start(pair, protocol) for pair in COMPARED]
     wrong = any(one_sided(difference, 1) == NO for difference in clear)
-    return Answer(question, said, told, YES if len(right) == len(seeds) else NO if wrong else OPEN)
+    return Answer(YES if len(right) == len(seeds) else NO if wrong else OPEN, told, question, said)
 
 
 def concentration_answer(found: Findings, protocol: str) -> Answer:
@@ -145,7 +145,7 @@ def concentration_answer(found: Findings, protocol: str) -> Answer:
     said = "yes: that layer gave the small network's answer"
     parts = fifths(found, protocol, "concentration")
     if not any(parts):
-        return Answer(question, said, "large-aux and large were not both probed", OPEN)
+        return Answer(OPEN, "large-aux and large were not both probed", question, said)
     levels = ", ".join(
         f"{name} {shown(found.level(name, protocol, 'concentration'))}"
         for name in LARGE
@@ -154,7 +154,7 @@ def concentration_answer(found: Findings, protocol: str) -> Answer:
     note = found.cut_short(AUX, protocol, "concentration")
     gap = so_far(parts_text(parts), note)
     told = f"R2 of the layer minus the mean of the others, large-aux - large: {gap}; at the end {levels}"
-    return Answer(question, said, told, judged(throughout(parts), note))
+    return Answer(judged(throughout(parts), note), told, question, said)
 
 
 def fading_answer(found: Findings, protocol: str) -> Answer:
@@ -166,7 +166,7 @@ def fading_answer(found: Findings, protocol: str) -> Answer:
     starts = {seed: series[0] for seed, run in runs.items() if 0 in (series := run.probe(found.layer))}
     change, note = paired(ends, starts), found.cut_short(("large-plain", "large-plain"), protocol)
     if change is None or all(run.last_step == 0 for run in runs.values()):
-        return Answer(question, said, "large-plain was not probed over training", OPEN)
+        return Answer(OPEN, "large-plain was not probed over training", question, said)
     frozen = found.curves("large-plain", protocol, "frozen_r2").by_seed(*END)
     kept = found.kept("large-plain", protocol, found.layer)
     told = f"R2 behind layer {found.layer} from step 0 to the end: {so_far(difference_text(change), note)}"
@@ -176,7 +176,7 @@ def fading_answer(found: Findings, protocol: str) -> Answer:
         told += f", its correlation with the sectors: from {shown(kept['at_start'])} to {shown(kept['old'])}"
     if protocol == "taught":
         told += "; the sectors are taught here, so they are asked for"
-    return Answer(question, said, told, judged(one_sided(change, -1), note))
+    return Answer(judged(one_sided(change, -1), note), told, question, said)
 
 
 def early_answer(found: Findings, protocol: str) -> Answer:
@@ -184,11 +184,11 @@ def early_answer(found: Findings, protocol: str) -> Answer:
     question = f"H3: does large-aux keep a better probe in layers 0 to {found.layer} throughout training?"
     parts = fifths(found, protocol, "early")
     if not any(parts):
-        return Answer(question, "yes", "large-aux and large were not both probed", OPEN)
+        return Answer(OPEN, "large-aux and large were not both probed", question, "yes")
     note = found.cut_short(AUX, protocol, "early")
     ends = difference_text(found.part(AUX, protocol, "early"))
     told = f"mean R2 of these layers, large-aux - large: {so_far(parts_text(parts), note)}; at the end {ends}"
-    return Answer(question, "yes", told, judged(throughout(parts), note))
+    return Answer(judged(throughout(parts), note), told, question, "yes")
 
 
 def survival_answer(found: Findings, protocol: str) -> Answer:
@@ -197,7 +197,7 @@ def survival_answer(found: Findings, protocol: str) -> Answer:
     said = "about 0.044 by an exponential, 0.010 by a power law (the original, 3 seeds)"
     decay = found.decay(AUX, protocol)
     if decay is None:
-        return Answer(question, said, "there are too few probes to fit a curve", OPEN)
+        return Answer(OPEN, "there are too few probes to fit a curve", question, said)
     best, told, verdicts = decay.best(), [], []
     least = decay.fits[best].bic(decay.samples)
     for name, fit in decay.fits.items():
@@ -211,7 +211,7 @@ def survival_answer(found: Findings, protocol: str) -> Answer:
     agreed = verdicts[0] if len(set(verdicts)) == 1 else OPEN
     note = found.cut_short(AUX, protocol)
     text = f"asymptotes of the families that BIC leaves: {'; '.join(told)}; it prefers {best}"
-    return Answer(question, said, so_far(text, note), judged(agreed, note))
+    return Answer(judged(agreed, note), so_far(text, note), question, said)
 
 
 def comparison_answers(found: Findings, protocol: str) -> list[Answer]:
@@ -223,7 +223,7 @@ def comparison_answers(found: Findings, protocol: str) -> list[Answer]:
         said = f"{ORIGINAL[pair]:.3f} (the original, 3 seeds; its large networks were not taught the sectors)"
         note = found.cut_short(pair, protocol)
         told = lacking_text(found, pair, protocol) if part is None else so_far(difference_text(part), note)
-        answers.append(Answer(question, said, told, judged(one_sided(part, 1), note)))
+        answers.append(Answer(judged(one_sided(part, 1), note), told, question, said))
     return answers
 
 

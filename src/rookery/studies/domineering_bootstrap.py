@@ -30,8 +30,9 @@ from rookery.games.options import whole_number
 from rookery.nets.files import load_network, save_network
 from rookery.nets.network import Network
 from rookery.search.domineering_boards import LONGEST_OPENING, random_openings
+from rookery.studies.archives import digest
 from rookery.studies.domineering_batches import OPENING
-from rookery.studies.domineering_files import GameRecords, digest, joined, read_games
+from rookery.studies.domineering_files import GameRecords, joined, read_games
 from rookery.studies.domineering_games import PhaseFolder, Progress, Recipe, read_plan, refuse_others
 from rookery.studies.domineering_judge import BoardJudge, LookAhead
 from rookery.studies.domineering_play import (

@@ -15,7 +15,7 @@ import numpy as np
 
 from rookery.studies.domineering_findings import END, FIGURES, LEARNED, Findings
 from rookery.studies.domineering_records import COMPARED, CONTROLS, LARGE, MEANINGS, SMALL, Curves
-from rookery.studies.pylos_figures import COLOURS, DASHES, finish, new_figure, save
+from rookery.studies.figures import COLOURS, DASHES, finish, new_figure, save
 from rookery.studies.seeds import band
 
 ORDER = ("large", "large-aux", "large-plain", "small-aux", "small-plain", *CONTROLS)

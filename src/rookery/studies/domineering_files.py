@@ -17,7 +17,6 @@ what comes out. Anything else is refused with the name of the file and the numbe
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import re
@@ -41,13 +40,13 @@ from rookery.search.domineering_replay import (
     WRONG_WINNER,
     first_fault,
 )  # fmt: skip
+from rookery.studies.archives import digest, packed, unpacked
 from rookery.writing import write_whole
 
 FORMAT = "rookery domineering games"
 VERSION = 1
 DTYPES = {"moves": np.int16, "lengths": np.int16, "winners": np.bool_, "explored": np.bool_}
 NAME = re.compile(r"phase(\d+)_games")
-NO_DATE = (1980, 1, 1, 0, 0, 0)
 LARGEST_ARRAY = 1 << 34  # bytes; more than any file of games has, and less than would end a machine's memory
 
 COMPLAINTS = {
@@ -95,15 +94,7 @@ def joined(parts: Sequence[GameRecords]) -> GameRecords:
 
 def archive_of(records: GameRecords) -> bytes:
     """Return the bytes of a file."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
-        for name, array in records.arrays().items():
-            content = io.BytesIO()
-            np.lib.format.write_array(content, np.ascontiguousarray(array, DTYPES[name]), allow_pickle=False)
-            entry = zipfile.ZipInfo(f"{name}.npy", NO_DATE)
-            entry.create_system = 3  # else it would tell on which system it was made
-            archive.writestr(entry, content.getvalue())
-    return buffer.getvalue()
+    return packed({name: np.asarray(array, DTYPES[name]) for name, array in records.arrays().items()})
 
 
 def sidecar_of(path: Path) -> Path:
@@ -118,11 +109,6 @@ def write_games(path: Path, records: GameRecords, about: Mapping[str, Any] | Non
     if about is not None:
         known = {"format": FORMAT, "version": VERSION, "games": len(records), **about, "sha256": digest(content)}
         write_whole(sidecar_of(path), (json.dumps(known, indent=1, allow_nan=False) + "\n").encode())
-
-
-def digest(content: bytes) -> str:
-    """Return the checksum of a file's content."""
-    return hashlib.sha256(content).hexdigest()
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -184,31 +170,9 @@ def arrays_in(content: bytes) -> dict[str, np.ndarray]:
     found = {}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name in DTYPES:
-            if f"{name}.npy" not in archive.namelist():
-                continue
-            size = archive.getinfo(f"{name}.npy").file_size
-            if size > LARGEST_ARRAY:
-                raise ValueError(f"array {name} would have {size} bytes")
-            member = io.BytesIO(archive.read(f"{name}.npy"))
-            found[name] = read_array(name, member, size)
+            if f"{name}.npy" in archive.namelist():
+                found[name] = unpacked(archive, name, LARGEST_ARRAY)
     return found
-
-
-def read_array(name: str, member: io.BytesIO, size: int) -> np.ndarray:
-    """Read an array that is as large as its header says."""
-    version = np.lib.format.read_magic(member)
-    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    if version not in readers:
-        raise ValueError(f"array {name} is of version {version}")
-    shape, _, dtype = readers[version](member)
-    if dtype.hasobject:
-        raise ValueError(f"array {name} holds Python objects")
-    claimed = int(np.prod([int(extent) for extent in shape], dtype=object)) * dtype.itemsize
-    if claimed != size - member.tell():
-        raise ValueError(f"array {name} should have {claimed} bytes, and has {size - member.tell()}")
-    member.seek(0)
-    array: np.ndarray = np.lib.format.read_array(member, allow_pickle=False)
-    return array
 
 
 def shaped(place: Path, arrays: dict[str, np.ndarray]) -> GameRecords:

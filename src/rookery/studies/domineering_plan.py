@@ -11,7 +11,6 @@ the second case the name says so: CONDITION-probe-sSEED.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
@@ -21,6 +20,7 @@ from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
 from rookery.nets.configs import LARGE, LARGE_FINAL, SMALL, SMALL_FINAL, TransformerConfig
 from rookery.search.domineering_guided import LONGEST
+from rookery.studies.settings import number, yes_or_no
 
 SEEDS = (42, 123, 456, 789)
 PRECISIONS = ("fp32", "bf16", "fp16", "bf16-all", "fp16-all")
@@ -68,19 +68,6 @@ CONDITIONS = {
     )
 }  # fmt: skip
 """by name, in the order in which they are trained"""
-
-
-def number(what: str, value: Any, least: float, most: float) -> None:
-    """Refuse what is no number in a range."""
-    fits = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    if not fits or not least <= value <= most:
-        raise BadInput(f"{what} must be a number in {least:g}..{most:g}, not {value!r}")
-
-
-def yes_or_no(what: str, value: Any) -> None:
-    """Refuse what is neither true nor false."""
-    if not isinstance(value, bool):
-        raise BadInput(f"{what} must be true or false, not {value!r}")
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,10 @@ from rookery.search.dag import rule_of
 from rookery.search.dag_batch import RaveBatch
 from rookery.search.domineering_boards import random_openings
 from rookery.search.domineering_guided import LONGEST
+from rookery.studies.archives import digest
 from rookery.studies.domineering_batches import OPENING
 from rookery.studies.domineering_bootstrap import LAST_NETWORK
-from rookery.studies.domineering_files import GameRecords, digest, joined, read_games
+from rookery.studies.domineering_files import GameRecords, joined, read_games
 from rookery.studies.domineering_games import PhaseFolder, Progress, Recipe
 from rookery.studies.domineering_judge import BoardJudge
 from rookery.studies.domineering_play import GAMES_3, LESSONS, derived_seed, play_games

@@ -17,6 +17,7 @@ from rookery.studies.domineering_records import is_number, read_values
 from rookery.studies.domineering_sections import SECTIONS, meanings_section
 from rookery.studies.html import write_pages
 from rookery.studies.markdown import remarks, table
+from rookery.studies.verdicts import answers_table
 
 TITLE = "The Domineering study: does an embedded small network help a large one?"
 
@@ -52,9 +53,7 @@ def summary_section(found: Findings, drawn: bool) -> Iterator[str]:
     for protocol in found.protocols:
         yield f"### Large networks {protocol}"
         yield ""
-        answers = all_answers(found, protocol)
-        rows = [(each.question, each.said, each.measured, f"**{each.verdict}**") for each in answers]
-        yield from table(("question", "what was said", "what was measured", "verdict"), rows)
+        yield from answers_table(all_answers(found, protocol))
 
 
 def runs_section(found: Findings) -> Iterator[str]:
@@ -216,7 +215,7 @@ def report_facts(folder: Path) -> dict[str, Any]:
     """Return all findings and answers for JSON."""
     found = Findings(folder)
     answers = {
-        protocol: [each.__dict__ for each in all_answers(found, protocol)]
+        protocol: [each.facts() for each in all_answers(found, protocol)]
         for protocol in (found.protocols if found.records.runs else [])
     }
     return found.facts() | {"answers": answers}

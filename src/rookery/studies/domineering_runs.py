@@ -36,10 +36,12 @@ from rookery.nets.files import About, load_network, save_network, weights_of
 from rookery.nets.residual import build
 from rookery.nets.surgery import embed, random_tokens, verify_embedding
 from rookery.nets.transformer import Transformer
-from rookery.studies.domineering_batches import Batch, GameTable, Order, Positions, load_records
-from rookery.studies.domineering_files import digest
+from rookery.studies.archives import digest
+from rookery.studies.domineering_batches import Batch, GameTable, Positions, load_records
 from rookery.studies.domineering_plan import RunSettings
 from rookery.studies.domineering_training import Speed, Trainer, validated
+from rookery.studies.order import Order
+from rookery.studies.settings import differing, read_json
 
 FORMAT = 1
 PHASES = (1, 2, 3)
@@ -285,31 +287,12 @@ class Run:
         self.state_file.unlink(missing_ok=True)
 
 
-def read_json(path: Path, version: int) -> dict[str, Any] | None:
-    """Read a file of settings in a version of its format; None if there is none."""
-    try:
-        content = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise BadInput(f"{path} is damaged: {error}; remove {path.parent} to train the run anew") from None
-    if not isinstance(content, dict) or content.get("format") != version:
-        raise BadInput(f"{path} is of no run that this program knows")
-    return content
-
-
 def essence(facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the weights of a run depend on; how exactly an embedding fits, a machine rounds in its own way."""
     names = [field.name for field in fields(RunSettings)]
     embedding = facts.get("embedding") or {}
     small = {name: embedding.get(name) for name in ("small", "sha256")}
     return {name: facts.get(name) for name in (*names, "data")} | {"embedding": small}
-
-
-def differing(wanted: dict[str, Any], there: dict[str, Any]) -> list[str]:
-    """List the keys whose values differ."""
-    keys = [key for key in wanted | there if wanted.get(key) != there.get(key)]
-    return [f"{key} {there.get(key)!r}, not {wanted.get(key)!r}" for key in keys]
 
 
 def read_state(path: Path, device: torch.device) -> dict[str, Any]:

@@ -23,10 +23,11 @@ from rookery.nets.files import About
 from rookery.nets.network import Network
 from rookery.nets.residual import build
 from rookery.nets.tower import Tower
-from rookery.studies.domineering_batches import MOVES, SIDE, SQUARES, Batch, GameTable, Order, Positions
+from rookery.studies.domineering_batches import MOVES, SIDE, SQUARES, Batch, GameTable, Positions
 from rookery.studies.domineering_files import GameRecords
 from rookery.studies.domineering_judge import PLANES, planes_of
 from rookery.studies.domineering_play import Tell, nothing_told
+from rookery.studies.order import Order
 
 WEIGHT_DECAY = 0.01
 WARMING = 50

@@ -29,9 +29,10 @@ from torch import Tensor
 from rookery.games.options import one_of, whole_number
 from rookery.nets.attention import fits
 from rookery.nets.transformer import Layer, Transformer
-from rookery.studies.domineering_batches import Batch, Order, Positions
+from rookery.studies.domineering_batches import Batch, Positions
 from rookery.studies.domineering_losses import Figures, Weights, figures, learning_rate, taught
 from rookery.studies.domineering_plan import RunSettings
+from rookery.studies.order import Order
 
 ATTENTIONS = ("auto", "flash", "cudnn", "efficient", "own")
 WARMING = 2  # blocks before capturing, whose effect is undone

@@ -4,7 +4,7 @@
     main/                the curriculum (`learn.curriculum`)
     networks/1a.pth      the network of each stage of it; another one put here is judged in its place
     arms/NAME-sSEED/     runs of a fixed time (`gomoku_arms`)
-    matches/             every match, pair by pair (`gomoku_matches`)
+    matches/             every match, pair by pair (`studies.matches`)
     notes.json           by which command, when and where each stage was done
     report.md            with its figures, and the same as one page, report.html
 
@@ -25,8 +25,8 @@ from rookery.learn.stage_work import Help
 from rookery.studies.gomoku_arms import FOLDER as ARMS
 from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
 from rookery.studies.gomoku_lessons import Ahead, bring_from
-from rookery.studies.gomoku_matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
+from rookery.studies.matches import Found, Meeting, known_of, mark, read_match
 from rookery.studies.stages import hand_out, slug
 
 STAGE_NAMES = ("lessons", "train", "milestones", "compare", "report")

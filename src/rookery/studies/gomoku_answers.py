@@ -11,27 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rookery.arena.score import Score
 from rookery.studies.gomoku_plan import HALF, Comparison, Milestone
 from rookery.studies.intervals import Estimate, difference, mean_estimate
-
-YES, NO, OPEN, MISSING = "yes", "no", "open", "missing"
+from rookery.studies.verdicts import MISSING, NO, OPEN, YES, Verdict
 
 BySeed = Mapping[int, float]
 """a figure of each seed"""
 Scores = Mapping[int, Score]
 """the match of each seed"""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """An answer in a word, and why."""
-
-    word: str
-    reason: str
 
 
 def milestone_verdict(milestone: Milestone, facts: Mapping[str, Any] | None) -> Verdict:

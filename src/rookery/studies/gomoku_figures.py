@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rookery.studies.curves import Curve, Point
+from rookery.studies.figures import COLOURS, draw_band, draw_score, finish, new_figure, save, style
+from rookery.studies.generations import LOSSES
 from rookery.studies.gomoku_answers import BySeed, band
 from rookery.studies.gomoku_plan import Milestone
-from rookery.studies.pylos_curves import Curve, Point
-from rookery.studies.pylos_figures import COLOURS, draw_band, draw_score, finish, new_figure, save, style
 
-LOSSES = (("policy_loss", "policy loss"), ("value_loss", "value loss"))
 MILLI = 1000  # seconds are whole thousandths where curves are averaged
 
 Lines = Sequence[Mapping[str, Any]]
@@ -33,63 +33,6 @@ def draw_milestones(found: Sequence[tuple[Milestone, Mapping[str, Any]]], path: 
     finish(axis, "score with 95 % interval; bars: what was wanted", "share of the points", "",
            xlim=(-0.02, 1.02))  # fmt: skip
     save(figure, path)
-
-
-def draw_main(generations: Mapping[str, Lines], path: Path) -> None:
-    """Draw losses, Elo and the scores against players over the generations of the main run, as far as there are any."""
-    lines = [line for stage in generations.values() for line in stage]
-    below = [draw_elo] if any("elo" in line for line in lines) else []
-    below += [draw_watched] if any(line.get("watched") for line in lines) else []
-    figure, axes = new_figure(2, 2 if below else 1)
-    draw_stage_losses(axes[0], generations)
-    for axis, draw in zip(axes.flat[2:], below, strict=False):
-        draw(axis, generations)
-    for axis in axes.flat[2 + len(below) :]:
-        axis.set_visible(False)
-    figure.suptitle("The curriculum, stage by stage")
-    save(figure, path)
-
-
-def draw_stage_losses(panels: Sequence[Any], generations: Mapping[str, Lines]) -> None:
-    """Draw each loss over the generations of every stage."""
-    for axis, (key, title) in zip(panels, LOSSES, strict=True):
-        for number, (stage, lines) in enumerate(generations.items()):
-            known = [(place, line[key]) for place, line in enumerate(lines, start=1) if line.get(key) is not None]
-            draw_line(axis, known, f"stage {stage}", number)
-        finish(axis, f"{title} by generation", "generation: a pass, or a checkpoint", title, ylim=(0, None))
-        axis.xaxis.get_major_locator().set_params(integer=True)
-    panels[0].legend(fontsize="small")
-
-
-def draw_line(axis: Any, points: Sequence[tuple[float, float]], label: str, number: int) -> None:
-    """Draw points as a line, with marks where they are few."""
-    if points:
-        few = {"marker": "o", "markersize": 3} if len(points) < 60 else {}
-        axis.plot(*zip(*points, strict=True), label=label, **style(number), **few)
-
-
-def draw_elo(axis: Any, generations: Mapping[str, Lines]) -> None:
-    """Draw the rating over the generations of each stage of self-play."""
-    for number, (stage, lines) in enumerate(generations.items()):
-        known = [(line["step"], line["elo"]) for line in lines if "elo" in line]
-        draw_line(axis, known, f"stage {stage}", number)
-    finish(axis, "Elo over generations", "games of self-play", "Elo, first checkpoint of its stage = 0")
-    if axis.lines:
-        axis.legend(fontsize="small")
-
-
-def draw_watched(axis: Any, generations: Mapping[str, Lines]) -> None:
-    """Draw the scores against players that every generation of a stage met."""
-    number = 0
-    for stage, lines in generations.items():
-        players = dict.fromkeys(player for line in lines for player in line.get("watched", {}))
-        for player in players:
-            known = [(line["step"], line["watched"][player]["score"]) for line in lines if player in line["watched"]]
-            draw_line(axis, known, f"stage {stage} against {player}", number)
-            number += 1
-    finish(axis, "scores of each generation", "games of self-play", "share of the points", ylim=(-0.02, 1.02))
-    if axis.lines:
-        axis.legend(fontsize="small")
 
 
 # ---- arms ----------------------------------------------------------------------------------------

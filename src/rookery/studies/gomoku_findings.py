@@ -13,8 +13,8 @@ from rookery.learn.curriculum import Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import packaged
 from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_arms import mark_seconds, read_curve, run_facts
-from rookery.studies.gomoku_matches import Found
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, run_name, run_names
+from rookery.studies.matches import Found
 from rookery.studies.stages import Lines, read_generations
 
 NOT_TOLD = {"seed", "device", "threads", "folder", "start"}  # settings that stand elsewhere, or do not matter

@@ -5,14 +5,14 @@ It is written from what lies in the folder; what is missing is named, and the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from rookery.games.library import load
 from rookery.studies import gomoku_figures as figures
+from rookery.studies.generations import curriculum_lines, draw_generations
 from rookery.studies.gomoku import STAGE_NAMES, Study
 from rookery.studies.gomoku_answers import (
-    Verdict,
     claim_answer,
     duel_verdict,
     gap,
@@ -28,7 +28,7 @@ from rookery.studies.gomoku_plan import COMPARISONS, Comparison, Milestone
 from rookery.studies.html import write_pages
 from rookery.studies.intervals import Estimate, mean_estimate, shown
 from rookery.studies.markdown import done_how, heading, remarks, table
-from rookery.studies.stages import Lines, read_notes
+from rookery.studies.stages import read_notes
 
 TITLE = "The Gomoku study: from imitation to self-play, from the small board to the large one"
 
@@ -82,7 +82,7 @@ def milestone_section(found: Findings) -> Iterator[str]:
         )  # fmt: skip
         name = f"{milestone.name}, {boards[milestone.stage]}, stage {milestone.stage}"
         against = f"{milestone.opponent}, {milestone.simulations} simulations{' and fours' if milestone.fours else ''}"
-        rows.append((name, against, wanted(milestone), *cells, f"**{verdict.word}**: {verdict.reason}"))
+        rows.append((name, against, wanted(milestone), *cells, verdict))
     head = ("milestone", "against", "wanted, %", "score, %", "games", "seconds", "reached")
     yield from table(head, rows)
     if any(facts for _, facts in found.milestones):
@@ -99,29 +99,6 @@ def wanted(milestone: Milestone) -> str:
 def main_section(found: Findings) -> Iterator[str]:
     """Show what the stages of the main run came to."""
     yield from curriculum_lines(found.generations)
-
-
-def curriculum_lines(generations: Mapping[str, Lines]) -> Iterator[str]:
-    """Show what the stages of a curriculum came to; nothing if there is none yet."""
-    if not generations:
-        return
-    yield "## The curriculum"
-    yield ""
-    rows = []
-    for stage, lines in generations.items():
-        first, last = lines[0], lines[-1]
-        losses = [
-            f"{first[key]:.3f} to {last[key]:.3f}" if first.get(key) is not None and last.get(key) is not None else "-"
-            for key in ("policy_loss", "value_loss")
-        ]
-        met = last.get("watched", {}) | last.get("beats", {})
-        results = ", ".join(f"{player} {100 * result['score']:.1f} %" for player, result in met.items())
-        elo = f"{last['elo']:+.0f}" if "elo" in last else "-"
-        rows.append((stage, len(lines), last["step"], f"{last['seconds']:.0f}", *losses, elo, results or "-"))
-    head = ("stage", "generations", "passes or games", "seconds", "policy loss", "value loss", "Elo gained", "last met")
-    yield from table(head, rows)
-    yield "![curriculum](main.png)"
-    yield ""
 
 
 # ---- arms ----------------------------------------------------------------------------------------
@@ -193,12 +170,12 @@ def duel_lines(found: Findings) -> Iterator[str]:
             if scores:
                 score = score_over_seeds(scores)
                 seeds = ", ".join(f"{100 * value:.1f}" for value in values_of(scores))
-                rows.append((pair.first, pair.second, seconds, shown(score, 1, 0.01), seeds, told(duel_verdict(score))))
+                rows.append((pair.first, pair.second, seconds, shown(score, 1, 0.01), seeds, duel_verdict(score)))
             for player in found.preset.references:
                 each = gap(found.scores(pair.first, player, seconds), found.scores(pair.second, player, seconds))
                 if each is not None:
                     gaps.append((f"{pair.first} - {pair.second}", player, seconds, shown(each, 1, 0.01),
-                                 told(gap_verdict(each))))  # fmt: skip
+                                 gap_verdict(each)))  # fmt: skip
     if rows:
         yield "Arms against each other at equal times, seed by seed:"
         yield ""
@@ -207,11 +184,6 @@ def duel_lines(found: Findings) -> Iterator[str]:
         yield "By how much the first scores more against the same player:"
         yield ""
         yield from table(("arms", "player", "seconds", "points of 100", "is it ahead?"), gaps)
-
-
-def told(verdict: Verdict) -> str:
-    """Write a verdict."""
-    return f"**{verdict.word}**: {verdict.reason}"
 
 
 def elo_lines(found: Findings) -> Iterator[str]:
@@ -225,7 +197,7 @@ def elo_lines(found: Findings) -> Iterator[str]:
         marks = found.elos(arm)
         by_mark: dict[int, Estimate] = {seconds: mean_estimate(list(seeds.values())) for seconds, seeds in marks}
         cells = [shown(by_mark.get(seconds), 0) for seconds in found.marks]
-        rows.append((arm, *cells, told(plateau_verdict(marks))))
+        rows.append((arm, *cells, plateau_verdict(marks)))
     yield from table(("arm", *(f"{seconds} s" for seconds in found.marks), "has it stopped getting better?"), rows)
     yield "![Elo of the arms](arm_elo.png)"
     yield ""
@@ -250,7 +222,7 @@ def draw_all(found: Findings) -> None:
     if played:
         figures.draw_milestones(played, folder / "milestones.png")
     if found.generations:
-        figures.draw_main(found.generations, folder / "main.png")
+        draw_generations(found.generations, folder / "main.png")
     if found.curves:
         figures.draw_arm_losses(found.curves, folder / "arm_losses.png")
     if found.references:

@@ -7,12 +7,11 @@ the whole interval on one side, where there is an interval.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rookery.studies.intervals import Estimate, contrast, difference, shown
+from rookery.studies.verdicts import NO, OPEN, YES, Answer
 
-YES, NO, OPEN = "yes", "no", "open"
 TARGET = 0.15
 START = (0.7, 0.9)
 FLOOR = (0.05, 0.08)
@@ -26,16 +25,6 @@ NEARLY = 0.9
 """games shorter than this share of the usual length are called short"""
 EVEN = 0.1
 """a value this close to 0 says nothing of who wins"""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A question of the seed and what became of it."""
-
-    question: str
-    said: str
-    measured: str
-    verdict: str
 
 
 def below(estimate: Estimate | None, level: float) -> str:
@@ -61,15 +50,15 @@ def target_answer(value: Estimate | None, decisive: Estimate | None, draws: Esti
     """Answer whether V5's value loss falls below 0.15; a loss that draws have lowered does not count."""
     question, said = "Does V5's value loss fall below 0.15?", "below 0.15"
     if value is None:
-        return Answer(question, said, "V5 was not trained", OPEN)
+        return Answer(OPEN, "V5 was not trained", question, said)
     told = (
         f"{shown(value)} over the last tenth of {games:,} games, one run; of decisive games alone {shown(decisive)}, "
         f"with {shown(draws, 1, 0.01)} % of games drawn"
     )
     verdict = below(value, TARGET)
     if verdict == YES and below(decisive, TARGET) != YES:
-        return Answer(question, said, told, "no: only draws bring it there")
-    return Answer(question, said, told, verdict)
+        return Answer("no: only draws bring it there", told, question, said)
+    return Answer(verdict, told, question, said)
 
 
 def start_answer(
@@ -83,12 +72,12 @@ def start_answer(
     question, said = "Is V5's value loss 0.7 to 0.9 at the start?", "0.7 to 0.9"
     value = first.get("v5")
     if value is None:
-        return Answer(question, said, "V5 was not trained", OPEN)
+        return Answer(OPEN, "V5 was not trained", question, said)
     others = ", ".join(f"{name} {loss:.3f}" for name, loss in first.items() if loss is not None and name != "v5")
     told = f"{value:.3f} in the first line of figures, about a second of training" + (f" ({others})" if others else "")
     if plies is not None and usual is not None and plies < NEARLY * usual.mean:
         told += f"; of the games that ended first, which are short: {plies:.0f} plies, {usual.mean:.0f} at the end"
-    return Answer(question, said, told, YES if START[0] <= value <= START[1] else NO)
+    return Answer(YES if START[0] <= value <= START[1] else NO, told, question, said)
 
 
 def reached_answer(name: str, near: Estimate | None, reached: int | None, games: int) -> Answer:
@@ -96,13 +85,13 @@ def reached_answer(name: str, near: Estimate | None, reached: int | None, games:
     by = BY[name]
     question, said = f"Does {name.upper()} reach a value loss of 0.25 by {by:,} games?", f"0.25 by {by:,} games"
     if not games:
-        return Answer(question, said, f"{name.upper()} was not trained", OPEN)
+        return Answer(OPEN, f"{name.upper()} was not trained", question, said)
     when = f"first at or below 0.25 after {reached:,} games" if reached else f"never at 0.25 in {games:,} games"
     if near is None:
         verdict = YES if reached and reached <= by else OPEN
-        return Answer(question, said, f"the run has {games:,} games only; {when}", verdict)
+        return Answer(verdict, f"the run has {games:,} games only; {when}", question, said)
     verdict = YES if reached and reached <= by else below(near, REACHED)
-    return Answer(question, said, f"{shown(near)} around {by:,} games; {when}", verdict)
+    return Answer(verdict, f"{shown(near)} around {by:,} games; {when}", question, said)
 
 
 def plateau_answer(name: str, value: Estimate | None) -> Answer:
@@ -110,23 +99,23 @@ def plateau_answer(name: str, value: Estimate | None) -> Answer:
     level = PLATEAUS[name]
     question, said = f"Does {name.upper()} end near {level}?", f"a plateau of {level}"
     if value is None:
-        return Answer(question, said, f"{name.upper()} was not trained", OPEN)
+        return Answer(OPEN, f"{name.upper()} was not trained", question, said)
     verdict = within(value, level - NEAR_PLATEAU, level + NEAR_PLATEAU)
-    return Answer(question, said, f"{shown(value)} over the last tenth of its games, one run", verdict)
+    return Answer(verdict, f"{shown(value)} over the last tenth of its games, one run", question, said)
 
 
 def floor_answer(networks: Mapping[str, Mapping[str, Any]]) -> Answer:
     """Answer whether the least possible value loss is 0.05 to 0.08."""
     question, said = "Is the irreducible value loss 0.05 to 0.08?", "0.05 to 0.08"
     if not networks:
-        return Answer(question, said, "the stage floor was not done", OPEN)
+        return Answer(OPEN, "the stage floor was not done", question, said)
     estimates = {
         name: Estimate(found["floor"], found["interval"][0], found["interval"][1], found["positions"])
         for name, found in networks.items()
     }
     told = "; ".join(f"{name}: {shown(found)}, {found.count:,} positions" for name, found in estimates.items())
     main = estimates.get("v5") or next(iter(estimates.values()))
-    return Answer(question, said, told, within(main, *FLOOR))
+    return Answer(within(main, *FLOOR), told, question, said)
 
 
 # ---- ablations -----------------------------------------------------------------------------------
@@ -157,7 +146,7 @@ def cause_answer(losses: Groups, elos: Groups) -> Answer:
     said = "both: six blocks see too little, and support and freedom need not be found out"
     found = effects(losses)
     if not found:
-        return Answer(question, said, "the four ablations are not all there", OPEN)
+        return Answer(OPEN, "the four ablations are not all there", question, said)
     told = "; ".join(f"{name} changes the value loss by {shown(estimate)}" for name, estimate in found.items())
     strength = effects(elos)
     if strength:
@@ -166,7 +155,7 @@ def cause_answer(losses: Groups, elos: Groups) -> Answer:
         )
     helping = [name for name, estimate in found.items() if is_beyond(estimate, -1)]
     verdict = {0: "neither is shown to", 1: f"{''.join(helping)} alone is shown to", 2: "both do"}[len(helping)]
-    return Answer(question, said, told, verdict if all(e.known for e in found.values()) else OPEN)
+    return Answer(verdict if all(e.known for e in found.values()) else OPEN, told, question, said)
 
 
 def cure_answer(draws: Groups, elos: Groups, cures: Sequence[str]) -> Answer:
@@ -175,7 +164,7 @@ def cure_answer(draws: Groups, elos: Groups, cures: Sequence[str]) -> Answer:
     said = "a discount did in a first try; other cures may be better"
     there = [name for name in cures if draws.get(name)]
     if not draws.get("v5") or not there:
-        return Answer(question, said, "V5 and its changes are not there", OPEN)
+        return Answer(OPEN, "V5 and its changes are not there", question, said)
     lines, cured = [], []
     for name in there:
         fewer = difference(draws[name], draws["v5"])
@@ -188,7 +177,7 @@ def cure_answer(draws: Groups, elos: Groups, cures: Sequence[str]) -> Answer:
             cured.append(name)
     known = all(len(draws[name]) > 1 for name in ("v5", *there))
     verdict = (", ".join(cured) if cured else "none is shown to") if known else OPEN
-    return Answer(question, said, "against V5 as it is: " + "; ".join(lines), verdict)
+    return Answer(verdict, "against V5 as it is: " + "; ".join(lines), question, said)
 
 
 # ---- strength and theory -------------------------------------------------------------------------
@@ -202,7 +191,7 @@ def order_answer(matches: Sequence[Mapping[str, Any]]) -> Answer:
     } | {(match["second"], match["first"]): turned(match) for match in matches}  # fmt: skip
     pairs = [("v5", "v4"), ("v4", "v3")]
     if not all(pair in found for pair in pairs):
-        return Answer(question, said, "the three have not met", OPEN)
+        return Answer(OPEN, "the three have not met", question, said)
     told = "; ".join(
         f"{first} scores {100 * found[first, second]['score']:.1f} % against {second} "
         f"({found[first, second]['games']:,} games, Elo {elo_text(found[first, second])})"
@@ -212,7 +201,7 @@ def order_answer(matches: Sequence[Mapping[str, Any]]) -> Answer:
     for pair in pairs:
         low, high = found[pair]["elo_low"], found[pair]["elo_high"]
         verdicts.append(YES if low is not None and low > 0 else NO if high is not None and high < 0 else OPEN)
-    return Answer(question, said, told, NO if NO in verdicts else OPEN if OPEN in verdicts else YES)
+    return Answer(NO if NO in verdicts else OPEN if OPEN in verdicts else YES, told, question, said)
 
 
 def turned(match: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,20 +226,20 @@ def empty_answer(networks: Mapping[str, Mapping[str, Any]]) -> Answer:
     question, said = "Does the best network see that the second player wins?", "theory: a win of the second player"
     found = networks.get("best")
     if not found:
-        return Answer(question, said, "the stage empty was not done", OPEN)
+        return Answer(OPEN, "the stage empty was not done", question, said)
     told = f"value for the first player: network {found['network']:+.3f}" + "".join(
         f", after {search['simulations']:,} simulations {search['value']:+.3f}" for search in found["searches"]
     )
     deepest = found["searches"][-1]["value"] if found["searches"] else found["network"]
-    return Answer(question, said, told, OPEN if abs(deepest) < EVEN else YES if deepest < 0 else NO)
+    return Answer(OPEN if abs(deepest) < EVEN else YES if deepest < 0 else NO, told, question, said)
 
 
 def blocks_answer(lines: Sequence[Mapping[str, Any]]) -> Answer:
     """Answer whether blocks see what the seed's table says, line by line."""
     question, said = "Does each block see what the table says?", "from positions up to strategy, two blocks a step"
     if not lines:
-        return Answer(question, said, "the stage probe was not done", OPEN)
+        return Answer(OPEN, "the stage probe was not done", question, said)
     counts = {verdict: sum(line["verdict"] == verdict for line in lines) for verdict in (YES, NO, OPEN)}
     told = f"of {len(lines)} lines {counts[YES]} hold, {counts[NO]} do not, {counts[OPEN]} are open; see below"
     verdict = YES if counts[YES] == len(lines) else NO if counts[NO] else OPEN
-    return Answer(question, said, told, verdict)
+    return Answer(verdict, told, question, said)

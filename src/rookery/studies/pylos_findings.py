@@ -8,11 +8,11 @@ from typing import Any
 
 from rookery.learn.runs import Run
 from rookery.studies import pylos_answers as answers
+from rookery.studies.curves import DECISIVE, DRAWS, PLIES, POLICY, SECONDS, VALUE, Curve, read_curves, seconds_at
 from rookery.studies.intervals import Estimate
 from rookery.studies.pylos import Study
-from rookery.studies.pylos_answers import Answer
-from rookery.studies.pylos_curves import DECISIVE, DRAWS, PLIES, POLICY, SECONDS, VALUE, Curve, read_curves, seconds_at
 from rookery.studies.pylos_plan import CURES, LADDER
+from rookery.studies.verdicts import Answer
 
 KEYS = (VALUE, POLICY, DECISIVE, DRAWS, PLIES, SECONDS)
 

@@ -13,14 +13,15 @@ from rookery.learn.files import write_whole
 from rookery.learn.summaries import read_progress
 from rookery.studies import pylos_answers as answers
 from rookery.studies import pylos_figures as figures
+from rookery.studies.curves import DECISIVE, DRAWS, PLIES, POLICY, SECONDS, VALUE
 from rookery.studies.intervals import difference, mean_estimate, shown
 from rookery.studies.markdown import done_by, remarks, table
 from rookery.studies.pylos import STAGES, Study, differences
 from rookery.studies.pylos_answers import Groups
-from rookery.studies.pylos_curves import DECISIVE, DRAWS, PLIES, POLICY, SECONDS, VALUE
 from rookery.studies.pylos_findings import KEYS, Findings, all_answers
 from rookery.studies.pylos_measured import empty_section, exact_section, floor_section, probes_section
 from rookery.studies.pylos_plan import ABLATIONS, CURES, LADDER
+from rookery.studies.verdicts import answers_table
 
 REPORT = "report.md"
 
@@ -55,10 +56,7 @@ def summary_section(found: Findings) -> Iterator[str]:
     yield ""
     yield "## Answers"
     yield ""
-    yield from table(
-        ("question", "what was said", "what was measured", "verdict"),
-        [(each.question, each.said, each.measured, f"**{each.verdict}**") for each in all_answers(found)],
-    )
+    yield from answers_table(all_answers(found))
 
 
 def ladder_section(found: Findings) -> Iterator[str]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from rookery.learn.files import LineLog
+from rookery.studies.figures import finish, new_figure, save, style
 from rookery.studies.intervals import Z95
-from rookery.studies.pylos_figures import finish, new_figure, save, style
 from rookery.studies.texas42_apart import SWEEP, hands_of, size_of
 from rookery.studies.texas42_evaluate import settings_of_runs
 

@@ -50,7 +50,8 @@ from rookery.games.options import one_of
 from rookery.learn.files import sweep
 from rookery.learn.locks import Lock
 from rookery.search.texas42_replay import first_bad_hand, first_bad_position
-from rookery.studies.domineering_files import NO_DATE, digest, read_array
+from rookery.studies.archives import digest, packed, unpacked
+from rookery.studies.settings import differing
 from rookery.writing import write_whole
 
 FORMAT = "rookery texas42 data"
@@ -111,17 +112,10 @@ def count_of(rows: Rows) -> int:
 
 def archive_of(kind: str, rows: Rows) -> bytes:
     """Return the bytes of a shard."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for name, (dtype, shape) in SCHEMAS[kind].items():
-            array = np.ascontiguousarray(rows[name], dtype)
-            assert array.shape == (count_of(rows), *shape), (name, array.shape)
-            content = io.BytesIO()
-            np.lib.format.write_array(content, array, allow_pickle=False)
-            entry = zipfile.ZipInfo(f"{name}.npy", NO_DATE)
-            entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED
-            archive.writestr(entry, content.getvalue())
-    return buffer.getvalue()
+    arrays = {name: np.asarray(rows[name], dtype) for name, (dtype, _) in SCHEMAS[kind].items()}
+    for name, (_, shape) in SCHEMAS[kind].items():
+        assert arrays[name].shape == (count_of(rows), *shape), (name, arrays[name].shape)
+    return packed(arrays, deflated=True)
 
 
 def write_shard(path: Path, kind: str, rows: Rows, about: Mapping[str, Any]) -> None:
@@ -178,10 +172,7 @@ def rows_in(content: bytes, kind: str) -> Rows:
     found, count = {}, None
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for name, (dtype, shape) in SCHEMAS[kind].items():
-            size = archive.getinfo(f"{name}.npy").file_size
-            if size > MOST_UNPACKED:
-                raise ValueError(f"array {name} would have {size} bytes")
-            array = read_array(name, io.BytesIO(archive.read(f"{name}.npy")), size)
+            array = unpacked(archive, name, MOST_UNPACKED)
             count = len(array) if count is None and array.ndim else count
             if array.dtype != dtype or array.shape != (count, *shape):
                 wanted = f"{np.dtype(dtype)} of shape {(count, *shape)}"
@@ -248,8 +239,7 @@ class DataSet:
         if self.plan.exists():
             there = read_facts(self.plan)
             made, asked = ({"kind": each["kind"], **each["settings"]} for each in (there, wanted))
-            others = [f"{key} {made.get(key)!r}, not {asked.get(key)!r}" for key in made | asked
-                      if made.get(key) != asked.get(key)]  # fmt: skip
+            others = differing(asked, made)
             if others:
                 raise BadInput(f"{self.plan}: these data are made with {'; '.join(others)}; take another --name")
             if there["shards"] > shards:

@@ -24,7 +24,7 @@ from typing import Any
 
 from rookery.errors import BadInput
 from rookery.games.options import one_of
-from rookery.studies.domineering_files import digest
+from rookery.studies.archives import digest
 from rookery.studies.texas42_evaluate import complete_runs
 from rookery.studies.texas42_files import DataSet
 from rookery.studies.texas42_measured import read_measured

@@ -9,7 +9,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
 from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig
-from rookery.studies.domineering_plan import number
+from rookery.studies.settings import number
 
 MOST = 1 << 31
 PRECISIONS = ("fp32", "bf16")

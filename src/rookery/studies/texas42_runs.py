@@ -30,8 +30,8 @@ from rookery.learn.spread import Say
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
-from rookery.studies.domineering_files import digest
-from rookery.studies.domineering_runs import differing, read_json
+from rookery.studies.archives import digest
+from rookery.studies.settings import differing, read_json
 from rookery.studies.texas42_files import write_json
 from rookery.studies.texas42_plan import TrainSettings
 from rookery.studies.texas42_tables import Tables

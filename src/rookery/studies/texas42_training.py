@@ -20,8 +20,8 @@ from torch import Tensor
 
 from rookery.games.options import whole_number
 from rookery.nets.texas42 import Expectation, Hands, Judged, Transcript
-from rookery.studies.domineering_batches import Order
 from rookery.studies.domineering_training import why_not_compiled
+from rookery.studies.order import Order
 from rookery.studies.texas42_losses import (
     STAGE1_FIGURES,
     STAGE2_FIGURES,

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from rookery.studies.pylos_curves import Curve, Point, read_curves, seconds_at
+from rookery.studies.curves import Curve, Point, read_curves, seconds_at
 
 
 def curve(values, step: int = 10) -> Curve:

@@ -1,4 +1,4 @@
-"""Matches of the studies of Gomoku and chess: a network against a player or another network, all games side by side.
+"""Matches of studies: a network against a player or another network, all games side by side.
 
 Games begin with an opening, in Gomoku random stones in the middle of the board, each played twice with the colours
 swapped. The network's trees are searched in one batch; a player without a network thinks on threads, one that thinks by

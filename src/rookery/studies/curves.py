@@ -1,4 +1,4 @@
-"""What the runs of the study say of themselves: losses, draws and seconds by games, and means over parts of them.
+"""What runs of self-play say of themselves: losses, draws and seconds by games, and means over parts of them.
 
 Figures come from `metrics.jsonl`, a line about every second: means over what happened since the line before. A mean
 over a part of a run weighs each line by the games finished in it. Its interval comes from up to ten blocks of lines,
