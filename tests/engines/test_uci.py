@@ -22,6 +22,7 @@ from rookery.engines.uci_process import run, serve
 from rookery.engines.uci_thinkers import PlayerThinker
 from rookery.engines.uci_words import read_go, read_position
 from rookery.errors import BadInput
+from rookery.lc0.evaluator import Evaluator
 from rookery.lc0.positions import chess_game
 from rookery.nets.lc0.files import file_bytes
 from rookery.search.lc0_arrays import keep_subtree, room
@@ -509,6 +510,19 @@ def test_another_network_may_be_named_at_any_time(engine, network, tmp_path):
     assert engine.best("go nodes 2")
     assert engine.thinker is not before
     assert engine.thinker.name == str(other)
+
+
+def test_getting_ready_asks_the_network_little_however_large_its_batches(network, monkeypatch):
+    asked, run_network = [], Evaluator.run
+
+    def counted(evaluator, masks, values):
+        asked.append(len(masks))
+        return run_network(evaluator, masks, values)
+
+    monkeypatch.setattr(Evaluator, "run", counted)
+    engine = Told(network=network)
+    assert engine.ask("setoption name MinibatchSize value 256", "isready") == ["readyok"]
+    assert 2 < sum(asked) < 20
 
 
 @pytest.mark.parametrize("wrong", ["PolicyHead value nobody", "WeightsFile value /no/such/file"])

@@ -27,6 +27,7 @@ from rookery.search.analysis import Analysis, Limits, Watch
 from rookery.search.threads import new_stop
 
 CPU_BATCH, CARD_BATCH = 7, 256
+FEW_NODES = 4  # in which all that a search does is done once; a large network takes seconds for a full batch
 
 
 @dataclass
@@ -148,7 +149,7 @@ def warm_up(searcher: Searcher) -> None:
     """Compile, and let the network run, by a look at two positions of which one follows from the other."""
     if searcher.evaluator.card:
         searcher.evaluator.card.prepare()
-    few = Limits(nodes=searcher.settings.batch + 2)
+    few = Limits(nodes=FEW_NODES)
     position = chess_game().position("startpos")
     searcher.begin(position)
     searcher.run(few)
