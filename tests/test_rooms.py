@@ -13,6 +13,7 @@ ROOMS = [
     "errors", "writing", "drawing", "games", "search", "nets", "lc0", "arena", "learn", "probes", "studies",
     "cluster", "checks", "engines", "web", "benchmarks", "doctor", "terminal", "cli", "__main__",
 ]  # fmt: skip
+STUDIES = ("chess", "domineering", "gomoku", "pylos", "texas42")
 KERNEL_ROOMS = {"games", "search"}
 CLOCK_OF_THE_DAY = re.compile(r"\btime\.time\b|time_ns|\bnow\(|today\(|gmtime|localtime|st_mtime|getmtime")
 LOOKED_AT = {
@@ -63,6 +64,29 @@ def test_a_room_imports_from_itself_or_from_rooms_above():
             parts = module.split(".")
             if parts[0] == "rookery" and len(parts) > 1 and parts[1] in ROOMS:
                 assert ROOMS.index(parts[1]) <= ROOMS.index(room_of(path)), f"{path} imports {module}"
+
+
+def study_of(room: str, name: str) -> str:
+    """Return the study that a module or command belongs to, by its name; empty if it is shared, or of another room."""
+    prefix = {"studies": "", "cli": "study_"}.get(room)
+    if prefix is None or not name.startswith(prefix):
+        return ""
+    return next((study for study in STUDIES if re.match(rf"{study}(_|$)", name.removeprefix(prefix))), "")
+
+
+def test_every_study_has_modules_and_commands():
+    for room in ("studies", "cli"):
+        assert {study_of(room, path.stem) for path in sources() if room_of(path) == room} == {*STUDIES, ""}
+
+
+def test_a_study_imports_its_own_modules_and_shared_ones_which_import_none():
+    """What two studies want gets a module without the name of one; commands keep to their study, too."""
+    for path in sources():
+        room, mine = room_of(path), study_of(room_of(path), path.stem)
+        if room == "studies" or (room == "cli" and path.stem.startswith("study")):
+            modules = [module.split(".") for module in imported_modules(path) if module.startswith("rookery.")]
+            others = {study_of(*parts[1:3]) for parts in modules if len(parts) > 2} - {mine, ""}
+            assert not others, f"{path} takes from {others}"
 
 
 def test_networks_know_no_games():

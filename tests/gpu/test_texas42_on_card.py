@@ -12,10 +12,11 @@ from rookery.nets.configs import HandsConfig
 from rookery.nets.residual import build
 from rookery.nets.short_attention import attend, fits
 from rookery.search.texas42_batch import all_tokens, called, dealt, play_random_each
+from rookery.studies.steps import Speed
 from rookery.studies.texas42_decisions import DecisionSettings, NetworkLabeller, make_shard
 from rookery.studies.texas42_runs import Run, stage_of
 from rookery.studies.texas42_tables import load_tables
-from rookery.studies.texas42_training import Speed, Trainer
+from rookery.studies.texas42_training import Trainer
 from studies.texas42_samples import HANDS, settings_of, small_study
 
 pytestmark = pytest.mark.gpu

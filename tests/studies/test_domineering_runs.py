@@ -121,7 +121,7 @@ def test_two_runs_with_the_same_seed_are_the_same(tmp_path, data):
 def test_a_complete_run_is_left_alone(tmp_path, data, monkeypatch):
     run = trained(tmp_path, tiny("small-aux"), data)
     before = files(run)
-    monkeypatch.setattr(Training, "make_steps", None)
+    monkeypatch.setattr(Run, "make_steps", None)
     assert Run(tmp_path, tiny("small-aux")).train(data)
     assert files(run) == before
 
@@ -183,7 +183,7 @@ def test_a_run_that_is_killed_anywhere_ends_the_same(tmp_path, data, undisturbed
         patches.setattr(LineLog, "append", killing(LineLog.append))
         for name in ("write_whole", "write_json", "save_network"):
             patches.setattr(domineering_runs, name, killing(getattr(domineering_runs, name)))
-        patches.setattr(Training, "make_steps", killing(Training.make_steps))
+        patches.setattr(Run, "make_steps", killing(Run.make_steps))
         with pytest.raises(Killed):
             trained(tmp_path, tiny("small-aux", steps=3), data)
     assert files(trained(tmp_path, tiny("small-aux", steps=3), data)) == files(undisturbed)

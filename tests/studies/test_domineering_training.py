@@ -248,17 +248,6 @@ def test_a_trainer_goes_on_from_its_state_to_the_last_bit(positions, precision):
     assert second.read() == undisturbed.read()
 
 
-def test_a_state_from_another_device_is_taken(positions):
-    """Steps on a card are captured, on a processor they cannot be; a state says how its own were made."""
-    first, second = trainer_of(positions), trainer_of(positions)
-    first.train(1)
-    state = first.state()
-    state["optimizer"]["param_groups"][0]["capturable"] = True
-    second.load(state)
-    assert second.optimizer.param_groups[0]["capturable"] is False
-    second.train(1)
-
-
 # ---- speed ---------------------------------------------------------------------------------------
 
 
@@ -284,10 +273,10 @@ def test_training_goes_on_without_a_compiler(positions, way, monkeypatch):
         return compiled
 
     if way == "fails":
-        monkeypatch.setattr(domineering_training, "why_not_compiled", lambda device: "")
+        monkeypatch.setattr("rookery.studies.steps.why_not_compiled", lambda device: "")
         monkeypatch.setattr(torch, "compile", failing)
     else:
-        monkeypatch.setattr(domineering_training, "why_not_compiled", lambda device: "no compiler")
+        monkeypatch.setattr("rookery.studies.steps.why_not_compiled", lambda device: "no compiler")
     plain, other = trainer_of(positions), trainer_of(positions, speed=Speed(compile=True))
     for trainer in (plain, other):
         trainer.train(3)
@@ -299,7 +288,7 @@ def test_training_goes_on_without_a_compiler(positions, way, monkeypatch):
 @pytest.mark.filterwarnings("ignore")  # the compiler's own
 def test_a_step_is_one_graph_for_a_compiler(positions, monkeypatch):
     made = torch.compile
-    monkeypatch.setattr(domineering_training, "why_not_compiled", lambda device: "")
+    monkeypatch.setattr("rookery.studies.steps.why_not_compiled", lambda device: "")
     monkeypatch.setattr(torch, "compile", lambda function, mode, **rest: made(function, backend="aot_eager", **rest))
     plain = trainer_of(positions)
     compiled = trainer_of(positions, speed=Speed(compile=True, block=2, attention="own"))

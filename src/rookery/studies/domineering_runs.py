@@ -16,7 +16,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
@@ -26,11 +25,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.games.library import load
-from rookery.learn.files import LineLog, sweep, write_json, write_whole
-from rookery.learn.locks import Lock
+from rookery.learn.files import LineLog, write_json, write_whole
 from rookery.learn.spread import Say
 from rookery.nets.files import About, load_network, save_network, weights_of
 from rookery.nets.residual import build
@@ -41,12 +38,11 @@ from rookery.studies.domineering_batches import Batch, GameTable, Positions, loa
 from rookery.studies.domineering_plan import RunSettings
 from rookery.studies.domineering_training import Speed, Trainer, validated
 from rookery.studies.order import Order
+from rookery.studies.runs import RunFolder
 from rookery.studies.settings import differing, read_json
 
 FORMAT = 1
 PHASES = (1, 2, 3)
-CHUNK = {"cpu": 1, "cuda": 64}
-"""steps after which the clock is looked at"""
 SAVE_SECONDS = 20.0
 VALID_SEED, VALID_ROWS = 0, 1024
 VERIFIED = 64
@@ -169,42 +165,24 @@ def transformer(network: Any) -> Transformer:
 # ---- the run -------------------------------------------------------------------------------------
 
 
-class Run:
+class Run(RunFolder):
     """A run in its folder."""
 
-    def __init__(self, study: Path, settings: RunSettings):
-        self.study, self.settings = study, settings
-        self.folder = study / "runs" / settings.name
-        self.lock = Lock(self.folder / ".lock")
-        self.facts_file, self.state_file = self.folder / "settings.json", self.folder / "state.pt"
-        self.network_file, self.best_file = self.folder / "network.safetensors", self.folder / "best.safetensors"
-        self.progress, self.probes = LineLog(self.folder / "progress.jsonl"), LineLog(self.folder / "probes.jsonl")
-        self.seconds = 0.0
-        """of training"""
-        self.best: dict[str, Any] = {"loss": math.inf, "step": 0, "network": {}}
-        self.saved_at = 0.0
+    settings: RunSettings
 
-    @property
-    def complete(self) -> bool:
-        """Whether nothing is left to do."""
-        return self.network_file.exists()
+    def __init__(self, study: Path, settings: RunSettings):
+        super().__init__(study, settings)
+        self.study = study
+        self.state_file, self.best_file = self.folder / "state.pt", self.folder / "best.safetensors"
+        self.probes = LineLog(self.folder / "probes.jsonl")
+        self.best: dict[str, Any] = {"loss": math.inf, "step": 0, "network": {}}
 
     def train(
         self, data: StudyData, speed: Speed | None = None, say: Say = lambda done, total, note: None,
         until: float = math.inf,
     ) -> bool:  # fmt: skip
         """Train until the run is complete or the clock (`time.monotonic`) says `until`; tell whether it is complete."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.lock.take()
-        try:
-            if self.complete:
-                self.clear_up()
-                return True
-            sweep(self.folder)
-            with steady(data.table.device):
-                return self.trained(data, speed, say, until)
-        finally:
-            self.lock.give_back()
+        return self.alone(data.table.device, lambda: self.trained(data, speed, say, until))
 
     def trained(self, data: StudyData, speed: Speed | None, say: Say, until: float) -> bool:
         """Begin or go on; tell whether the run is complete."""
@@ -257,7 +235,6 @@ class Run:
         torch.save(content, whole)
         write_whole(self.state_file, whole.getvalue())
         self.write_best()
-        self.saved_at = time.monotonic()
 
     def load(self, trainer: Trainer) -> None:
         """Go on from the last state, if there is one; lines of later steps are dropped."""
@@ -323,38 +300,17 @@ class Training:
         small = None if first.small is None else first.small.to(table.device)
         self.probing = Probing(first.network.to(table.device), small, probed, self.settings)
         self.trainer = Trainer(first.network, self.settings, train, speed or Speed.best(table.device.type))
-        self.chunk = CHUNK[table.device.type]
 
     def go_on(self, say: Say, until: float) -> bool:
         """Make the steps that are left, as far as time allows."""
-        run, trainer, steps = self.run, self.trainer, self.settings.steps
+        run, trainer = self.run, self.trainer
         run.load(trainer)
         if trainer.step == 0:
             self.take_note()
-        say(trainer.step, steps, "preparing")
-        trainer.prepare()
-        run.saved_at = time.monotonic()
-        while trainer.step < steps:
-            every = self.settings.every
-            self.make_steps(min(self.chunk, every - trainer.step % every, steps - trainer.step))
-            if trainer.step % every == 0 or trainer.step == steps:
-                self.take_note()
-            stopped = time.monotonic() >= until and trainer.step < steps
-            if stopped or time.monotonic() - run.saved_at >= SAVE_SECONDS:
-                run.save(trainer)
-            say(trainer.step, steps, f"{trainer.step / max(run.seconds, 1e-9):,.1f} steps/s {trainer.note}".strip())
-            if stopped:
-                return False
-        run.finish(trainer.network)
-        return True
-
-    def make_steps(self, count: int) -> None:
-        """Make some steps and wait for them."""
-        began = time.perf_counter()
-        self.trainer.train(count)
-        if self.trainer.device.type == "cuda":
-            torch.cuda.synchronize()
-        self.run.seconds += time.perf_counter() - began
+        done = run.make_all_steps(trainer, self.take_note, lambda: run.save(trainer), SAVE_SECONDS, say, until)
+        if done:
+            run.finish(trainer.network)
+        return done
 
     def take_note(self) -> None:
         """Write the figures and probes of this step; remember the network if it is the best."""

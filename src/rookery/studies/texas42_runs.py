@@ -14,33 +14,29 @@ from __future__ import annotations
 import io
 import json
 import math
-import time
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from rookery.arena.evaluator import steady
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.texas42_auction import LEAST_POINTS
-from rookery.learn.files import LineLog, sweep
-from rookery.learn.locks import Lock
 from rookery.learn.spread import Say
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.studies.archives import digest
+from rookery.studies.runs import RunFolder
 from rookery.studies.settings import differing, read_json
+from rookery.studies.steps import Speed
 from rookery.studies.texas42_files import write_json
 from rookery.studies.texas42_plan import TrainSettings
 from rookery.studies.texas42_tables import Tables
-from rookery.studies.texas42_training import Speed, Stage, Trainer, measured
+from rookery.studies.texas42_training import Stage, Trainer, measured
 from rookery.writing import write_whole
 
 FORMAT = 1
-CHUNK = {"cpu": 1, "cuda": 64}
-"""steps after which the clock is looked at"""
 SAVE_SECONDS = 60.0
 PIECE = 15 << 20
 """bytes of a piece of a state"""
@@ -93,39 +89,17 @@ def read_state(folder: Path, device: torch.device) -> dict[str, Any] | None:
 # ---- the run -------------------------------------------------------------------------------------
 
 
-class Run:
+class Run(RunFolder):
     """A run in its folder."""
 
-    def __init__(self, study: Path, settings: TrainSettings):
-        self.settings = settings
-        self.folder = study / "runs" / settings.name
-        self.facts_file, self.network_file = self.folder / "settings.json", self.folder / "network.safetensors"
-        self.progress = LineLog(self.folder / "progress.jsonl")
-        self.lock = Lock(self.folder / ".lock")
-        self.seconds = 0.0
-        """of training"""
-
-    @property
-    def complete(self) -> bool:
-        """Whether nothing is left to do."""
-        return self.network_file.exists()
+    settings: TrainSettings
 
     def train(
         self, tables: Tables, speed: Speed | None = None, say: Say = lambda done, total, note: None,
         until: float = math.inf,
     ) -> bool:  # fmt: skip
         """Train until the run is complete or the clock (`time.monotonic`) says `until`; tell whether it is complete."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.lock.take()
-        try:
-            if self.complete:
-                self.clear_up()
-                return True
-            sweep(self.folder)
-            with steady(tables.train.device):
-                return self.trained(tables, speed, say, until)
-        finally:
-            self.lock.give_back()
+        return self.alone(tables.train.device, lambda: self.trained(tables, speed, say, until))
 
     def trained(self, tables: Tables, speed: Speed | None, say: Say, until: float) -> bool:
         """Begin or go on; tell whether the run is complete."""
@@ -155,33 +129,12 @@ class Run:
 
     def go_on(self, trainer: Trainer, tables: Tables, say: Say, until: float) -> bool:
         """Make the steps that are left, as far as time allows."""
-        steps, every = self.settings.steps, self.settings.every
         self.load(trainer)
-        say(trainer.step, steps, "preparing")
-        trainer.prepare()
-        saved = time.monotonic()
-        chunk = CHUNK[trainer.device.type]
-        while trainer.step < steps:
-            self.make_steps(trainer, min(chunk, every - trainer.step % every, steps - trainer.step))
-            if trainer.step % every == 0 or trainer.step == steps:
-                self.take_note(trainer, tables)
-            stopped = time.monotonic() >= until and trainer.step < steps
-            if stopped or time.monotonic() - saved >= SAVE_SECONDS:
-                self.save(trainer)
-                saved = time.monotonic()
-            say(trainer.step, steps, f"{trainer.step / max(self.seconds, 1e-9):,.1f} steps/s {trainer.note}".strip())
-            if stopped:
-                return False
-        self.finish(trainer)
-        return True
-
-    def make_steps(self, trainer: Trainer, count: int) -> None:
-        """Make some steps and wait for them."""
-        began = time.perf_counter()
-        trainer.train(count)
-        if trainer.device.type == "cuda":
-            torch.cuda.synchronize()
-        self.seconds += time.perf_counter() - began
+        note, save = (lambda: self.take_note(trainer, tables)), (lambda: self.save(trainer))
+        done = self.make_all_steps(trainer, note, save, SAVE_SECONDS, say, until)
+        if done:
+            self.finish(trainer)
+        return done
 
     def take_note(self, trainer: Trainer, tables: Tables) -> None:
         """Write the figures of this step."""
