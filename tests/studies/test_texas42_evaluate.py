@@ -16,6 +16,7 @@ from rookery.errors import BadInput
 from rookery.learn.files import LineLog
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
+from rookery.search.worlds import SHARE
 from rookery.studies import texas42_checks, texas42_evaluate
 from rookery.studies.stages import read_notes
 from rookery.studies.texas42_checks import all_checks, checks_of_data, checks_of_run, tokens_and_worlds
@@ -74,6 +75,28 @@ def test_a_trial_that_was_stopped_goes_on_and_is_the_same(study, tmp_path, monke
     file.write_bytes(file.read_bytes()[:300])
     with pytest.raises(BadInput, match="is no trial"):
         read_trial(file)
+
+
+def test_a_trial_has_the_same_bytes_for_any_number_of_threads(study, tmp_path):
+    drawn, files = late_decisions(study, 20), [tmp_path / f"{threads}.npz" for threads in (1, 2, 5)]
+    worlds = 2 * SHARE // len(drawn["plays"])  # so many that drawing them is shared out, too
+    for threads, file in zip((1, 2, 5), files, strict=True):
+        make_trial(drawn, worlds, seed=3, threads=threads, file=file)
+    assert len({file.read_bytes() for file in files}) == 1
+
+
+def test_all_threads_draw_the_worlds_in_which_players_are_judged(study, late_trial, monkeypatch):
+    asked, usual = [], texas42_evaluate.sample_worlds
+
+    def draw(states, worlds, seeds, threads=1):
+        asked.append(threads)
+        return usual(states, worlds, seeds, threads)
+
+    alone = all_choices(study, late_trial, few=(1,), device="cpu")
+    monkeypatch.setattr(texas42_evaluate, "sample_worlds", draw)
+    shared = all_choices(study, late_trial, few=(1,), device="cpu", threads=3)
+    assert asked == [3, 3]  # exact search in one world, and Stage 1 in all
+    assert all((alone[name] == shared[name]).all() for name in alone)
 
 
 def test_decisions_are_unforced_of_deals_that_nobody_learns_from_and_spread_over_tricks(study):
