@@ -65,6 +65,7 @@ def test_it_is_said_where_stage_2_falls_short_and_where_it_is_not_known():
     assert "Most of its regret on these decisions arises in trick 2: 34%." in said
     assert "| 0, the reference |" in said
     assert "1,200 unforced decisions of 180 deals" in said
+    assert "Intervals are over deals." in said
     assert "flatters" not in said  # it was the only one
 
 
@@ -216,3 +217,19 @@ def test_commands_machines_seconds_and_seeds_are_shown(tmp_path):
 def test_numbers_without_an_interval_say_so(facts, text):
     assert number(facts) == text
     assert several([1, 2, 3]) == "1, 2 and 3"
+
+
+def test_what_an_older_program_measured_is_shown_as_far_as_it_goes():
+    new = ("deals", "reached", "share")
+
+    def older(figures):
+        return {key: value for key, value in figures.items() if key not in new}
+
+    two = older(player())
+    two["by_trick"] = [each and older(each) for each in two["by_trick"]]
+    found = {"players": {REFERENCE: two, "two": two}, "decisions": 1200, "worlds": 1000}
+    said = text_of(evaluation_section(found, {"two": run()}))
+    assert "1,200 unforced decisions that nobody has learned from" in said
+    assert "Intervals are over decisions, as if" in said
+    assert "| **ceiling** | 96.0 |" in said
+    assert "In tricks 1, 2, 3, 4, 5 and 6 it meets both." in said

@@ -72,7 +72,7 @@ def evaluation_section(found: Facts, runs: Runs) -> Iterator[str]:
         f"all are scored by exact E[Q] over {found['worlds']:,} others. Regret: points lost against the reference; "
         "it can be below 0, since the reference is not always the best where all are scored. Agreement: the choice is "
         "not worse than the best there by more than two standard errors of the difference; that of the reference is "
-        "the ceiling. Intervals are over deals."
+        f"the ceiling. Intervals are over {'deals' if deals else 'decisions, as if those of a deal were independent'}."
     )
     yield ""
     rows = [
