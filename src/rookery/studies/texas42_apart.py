@@ -82,6 +82,16 @@ def runs_apart(runs: Mapping[str, Facts]) -> list[Apart]:
     return found
 
 
+def curves(runs: Mapping[str, Facts], players: Mapping[str, Any]) -> dict[str, list[tuple[int, str]]]:
+    """Return runs of Stage 2 that differ in how much they learned from, by a label: (hands, run), the fewest first."""
+    found: dict[str, dict[int, str]] = {}
+    for name, facts in runs.items():
+        if facts["stage"] == 2 and name in players and not name.startswith(SWEEP):
+            label = f"{size_of(facts)}, {facts['network'][ANSWERS]}, {', '.join(facts['data'])}"
+            found.setdefault(label, {})[hands_of(facts)] = name
+    return {label: sorted(points.items()) for label, points in found.items() if len(points) > 1}
+
+
 def leads(name: str, facts: Facts) -> tuple[bool, int, int, str]:
     """Order the runs of a pair, the first of them last."""
     return name.startswith(SWEEP), int(facts.get("parameters", 0)), hands_of(facts), name

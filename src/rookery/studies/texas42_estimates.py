@@ -43,8 +43,10 @@ def ratio(first: np.ndarray, second: np.ndarray, deals: np.ndarray) -> Estimate:
 def share_of(hits: np.ndarray, others: np.ndarray, deals: np.ndarray) -> Estimate:
     """Estimate hits [N] as a share of those of others on the same decisions; it may be above 1."""
     found = ratio(hits.astype(float), others.astype(float), deals)
-    if (hits != others).any() or not others.any():
+    if not found.known or not others.any():
         return found
+    if (hits != others).any():
+        return Estimate(found.mean, max(found.low, 0.0), found.high, found.count)
     plain = share_estimate(int(hits.sum()), len(hits))
     return Estimate(found.mean, plain.low / plain.mean, plain.high / plain.mean, len(hits))
 

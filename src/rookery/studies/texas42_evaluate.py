@@ -88,9 +88,9 @@ def random_choices(trial: Trial) -> np.ndarray:
     return choices_of(rng.random(trial.legal.shape), trial.legal)
 
 
-def sampled_choices(trial: Trial, worlds: int, oracle: Any) -> np.ndarray:
-    """Choose by the mean over a few worlds of the first set, by some oracle."""
-    drawn = sample_worlds(trial.states, worlds, trial.seeds[:, 0])
+def sampled_choices(trial: Trial, worlds: int, oracle: Any, threads: int = 1) -> np.ndarray:
+    """Choose by the mean over a few worlds of the first set, by some oracle; so many threads draw them."""
+    drawn = sample_worlds(trial.states, worlds, trial.seeds[:, 0], threads)
     return choices_of(np.asarray(oracle(drawn)).reshape(-1, worlds, 7).mean(1), trial.legal)
 
 
@@ -100,7 +100,7 @@ def network_choices(trial: Trial, path: Path, device: str = "auto", threads: int
     if isinstance(network, Transcript):
         return choices_of(TranscriptJudge(network, device)(trial.states).mean.numpy(), trial.legal)
     assert isinstance(network, Hands)
-    return sampled_choices(trial, trial.worlds, HandsOracle(network, device, threads=threads))
+    return sampled_choices(trial, trial.worlds, HandsOracle(network, device, threads=threads), threads)
 
 
 def complete_runs(study: Path) -> dict[str, Path]:
@@ -142,7 +142,9 @@ def all_choices(
         exact_name(trial.worlds): partial(choices_of, trial.chosen_by, trial.legal),
     }
     makers |= {
-        exact_name(worlds): partial(sampled_choices, trial, worlds, exact) for worlds in few if worlds < trial.worlds
+        exact_name(worlds): partial(sampled_choices, trial, worlds, exact, threads)
+        for worlds in few
+        if worlds < trial.worlds
     }
     for name, run in network_players(study, trial.worlds).items():
         makers[name] = partial(network_choices, trial, networks[run], device, threads)

@@ -18,7 +18,7 @@ from typing import Any
 from rookery.learn.files import LineLog
 from rookery.studies.figures import finish, new_figure, save, style
 from rookery.studies.intervals import Z95
-from rookery.studies.texas42_apart import SWEEP, hands_of, size_of
+from rookery.studies.texas42_apart import curves
 from rookery.studies.texas42_evaluate import settings_of_runs
 
 MOST_LINES = 8
@@ -69,13 +69,9 @@ def draw_learning(study: Path, runs: Runs, path: Path) -> bool:
 
 def curves_of(runs: Runs, players: Mapping[str, Any]) -> dict[str, list[tuple[int, dict[str, Any]]]]:
     """Return runs of Stage 2 that differ in how much they learned from: (hands, figures of the trial), by a label."""
-    found: dict[str, dict[int, dict[str, Any]]] = {}
-    for name, facts in runs.items():
-        if facts["stage"] != 2 or name not in players or name.startswith(SWEEP):
-            continue
-        label = f"{size_of(facts)}, {facts['network']['answers']}, {', '.join(facts['data'])}"
-        found.setdefault(label, {})[hands_of(facts)] = players[name]
-    return {label: sorted(points.items()) for label, points in found.items() if len(points) > 1}
+    return {
+        label: [(hands, players[name]) for hands, name in points] for label, points in curves(runs, players).items()
+    }
 
 
 def draw_games(runs: Runs, players: Mapping[str, Any], path: Path) -> bool:
