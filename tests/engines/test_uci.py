@@ -26,6 +26,7 @@ from rookery.lc0.evaluator import Evaluator
 from rookery.lc0.positions import chess_game
 from rookery.nets.lc0.files import file_bytes
 from rookery.search.lc0_arrays import keep_subtree, room
+from rookery.search.threads import cores
 from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("chess")  # so that nothing is compiled twice
@@ -301,6 +302,32 @@ def test_stop_does_not_wait_for_a_pass_of_the_network(engine, monkeypatch):
     assert time.perf_counter() - began < 5
     holds.set()
     assert engine.best("go nodes 20")
+
+
+def test_a_stop_right_behind_go_waits_for_the_judgement_of_the_position_alone(engine, monkeypatch):
+    engine.best("go nodes 1")
+    evaluator, goes_on = engine.thinker.evaluator, threading.Event()
+    run_network = evaluator.run
+
+    def slow(masks, values):
+        assert goes_on.wait(60)
+        return run_network(masks, values)
+
+    monkeypatch.setattr(evaluator, "run", slow)
+    monkeypatch.setattr("rookery.engines.uci_thinkers.LAST_WORD", 60)
+    engine.ask("ucinewgame", "position startpos moves e2e4", "go infinite")
+    threading.Timer(0.2, goes_on.set).start()
+    info, best = engine.ask("stop")
+    assert " nodes 1 " in info
+    assert info.partition(" pv ")[2] == best.split()[1]
+
+
+def test_no_more_threads_are_made_than_there_are_cores(engine, monkeypatch):
+    made = []
+    monkeypatch.setattr("torch.set_num_threads", made.append)
+    for wanted in (1, 1000):
+        engine.best(f"setoption name Threads value {wanted}", "go nodes 1")
+    assert made == [1, cores()]
 
 
 class Held:
