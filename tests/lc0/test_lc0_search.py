@@ -188,6 +188,22 @@ def test_what_is_remembered_of_a_board_is_not_told_of_one_that_looks_the_same_wh
             assert (found[0].q, found[0].d, found[0].m) == (found[1].q, found[1].d, found[1].m)
 
 
+def test_other_heads_begin_with_nothing_known(evaluators, tmp_path):
+    path = tmp_path / "net.pb.gz"
+    path.write_bytes(file_bytes(random_net("attention, dense, several heads")))
+    evaluator, found = lc0.load(path), []
+    searcher = Searcher(evaluator, Lc0Settings(batch=1), nodes=1000, remembered=1000)
+    for heads in (("vanilla", "winner"), ("soft", "q")):
+        evaluator.choose_heads(*heads)
+        searcher.begin(position("startpos"))
+        searcher.run(Limits(nodes=20))
+        found.append(searcher.found())
+    fresh = Searcher(evaluator, Lc0Settings(batch=1), nodes=1000, remembered=0)
+    fresh.begin(position("startpos"))
+    fresh.run(Limits(nodes=20))
+    assert found[1].moves == fresh.found().moves != found[0].moves
+
+
 def test_proofs_are_carried_up_the_tree(evaluators):
     fast, _ = compare(evaluators(), POSITIONS["forced mate"], (150,))
     found = fast.found()

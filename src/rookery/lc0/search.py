@@ -100,8 +100,15 @@ class Searcher:
         """where the position stands in the tree: the root, unless it is about to be moved there"""
         self.earlier: Found | None = None
         """what is known of the position from earlier searches, until its node is the root"""
+        self.heads = self.chosen_heads
+        """of the network, with which all that is known was found"""
         self.lock = threading.Lock()
         """held while the tree changes, but not while the network judges: others can look at any time"""
+
+    @property
+    def chosen_heads(self) -> tuple[str, str]:
+        """The heads by which the network answers at present."""
+        return self.evaluator.network.policy_head, self.evaluator.network.value_head
 
     @property
     def memory_bytes(self) -> int:
@@ -135,6 +142,9 @@ class Searcher:
         wrong = [action for action in only if action not in legal]
         if wrong:
             raise BadInput(f"{position.move_text(wrong[0])} cannot be searched: it is not legal in {position.text()!r}")
+        if self.heads != self.chosen_heads:
+            self.heads = self.chosen_heads
+            self.clear()
         with self.lock:
             top = self.node_of(position) if self.known else None
             self.position, self.top, self.known = position, top or 0, True
