@@ -237,6 +237,18 @@ def test_lines_chances_and_moves_left_are_told_if_wanted(engine):
         assert re.search(r"movesleft \d+", info)
 
 
+def test_a_single_node_tells_what_the_network_says_of_the_position(engine):
+    engine.ask("setoption name UCI_ShowWDL value true", "setoption name UCI_ShowMovesLeft value true")
+    engine.ask("setoption name ScoreType value Q", "setoption name MultiPV value 2", "position startpos", "go nodes 1")
+    infos = engine.wait()[-3:-1]
+    (judged,) = engine.thinker.evaluator.evaluate("startpos")
+    for info in infos:
+        assert re.search(r"score cp (-?\d+)", info)[1] == str(round(10_000 * judged.q))
+        told = map(int, re.search(r"wdl (\d+) (\d+) (\d+)", info).groups())
+        assert list(told) == pytest.approx([1000 * chance for chance in judged.wdl], abs=1)
+        assert re.search(r"movesleft (\d+)", info)[1] == str(round((1 + judged.m) / 2))
+
+
 def test_all_is_told_of_each_move_with_verbose_move_stats(engine):
     engine.ask("setoption name VerboseMoveStats value true")
     engine.ask("position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "go nodes 40")
