@@ -10,6 +10,8 @@ import time
 import chess
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from arena.scripted import random_lc0_network
 from lc0.broken import stored_broken
@@ -773,6 +775,39 @@ def test_what_cannot_be_understood_is_told_and_changes_nothing(line, answer):
     engine.ask("position startpos moves e2e4")
     assert engine.ask(line)[0].startswith(answer)
     assert engine.words == ["startpos", "moves", "e2e4"]
+
+
+WORDS = [
+    "uci", "isready", "ucinewgame", "stop", "ponderhit", "debug", "go", "go nodes 3", "go infinite", "go movetime 5",
+    "go ponder wtime 9 btime -3", "go depth 1 mate 1", "searchmoves e2e4 e7e5 0000", "position startpos", "moves e2e4",
+    "position startpos moves e2e4 e7e5", "position fen 4k3/8/8/8/8/8/8/4K2R w K - 99 1", "position fen 8/8 w - -",
+    "setoption name", "setoption name MultiPV value 3", "setoption name MinibatchSize value 2", "value true",
+    "setoption name WeightsFile value /no/such/file", "setoption name UCI_Chess960 value true", "CPuct", "value", "7",
+    "setoption name Clear Hash", "setoption name PolicyHead value nobody", "setoption name VerboseMoveStats value true",
+]  # fmt: skip
+LINES = st.one_of(
+    st.sampled_from(WORDS), st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), st.text(max_size=40)
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(LINES, max_size=20))
+def test_no_line_breaks_the_engine_and_each_go_has_one_answer(network, lines):
+    engine, asked = Told(network=network), []
+    engine.commands = engine.commands | {"go": lambda engine, rest: (asked.append(rest), UciEngine.go(engine, rest))}
+    engine.ask("setoption name RamLimitMb value 1", "setoption name NNCacheSize value 100", *lines, "stop", "isready")
+    assert engine.answers[-1] == "readyok"
+    engine.line("setoption name UCI_Chess960 value false")
+    engine.line("position startpos")
+    engine.line("go nodes 2")
+    engine.pump(0.01)
+    engine.line("stop")
+    answers = [answer.split() for answer in engine.answers]
+    assert not any("\n" in answer or answer.startswith("info string fault") for answer in engine.answers)
+    assert sum(answer[0] == "bestmove" for answer in answers) == len(asked)
+    last = [answer[1] for answer in answers if answer[0] == "bestmove"][-1]
+    assert chess.Move.from_uci(last) in chess.Board().legal_moves
+    engine.wait_for_worker()
 
 
 # ---- the process ---------------------------------------------------------------------------------

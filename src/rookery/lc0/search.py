@@ -119,8 +119,10 @@ class Searcher:
         """Forget the tree and all evaluations."""
         with self.lock:
             self.known, self.top, self.earlier = False, 0, None
-            self.arrays.memory["count"] = 0
-            self.arrays.memory["key"] = 0
+            for rows in (1, len(self.arrays.memory)):  # what is not touched takes no memory, so it is made anew
+                memory = np.zeros(rows, MEMORY)
+                self.arrays = self.arrays._replace(memory=memory)
+                self.batches = [t._replace(memory=memory) for t in self.batches]
 
     # -- beginning --
 
