@@ -10,6 +10,8 @@ import time
 import chess
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from arena.scripted import random_lc0_network
 from lc0.broken import stored_broken
@@ -26,6 +28,7 @@ from rookery.lc0.evaluator import Evaluator
 from rookery.lc0.positions import chess_game
 from rookery.nets.lc0.files import file_bytes
 from rookery.search.lc0_arrays import keep_subtree, room
+from rookery.search.threads import cores
 from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("chess")  # so that nothing is compiled twice
@@ -236,6 +239,18 @@ def test_lines_chances_and_moves_left_are_told_if_wanted(engine):
         assert re.search(r"movesleft \d+", info)
 
 
+def test_a_single_node_tells_what_the_network_says_of_the_position(engine):
+    engine.ask("setoption name UCI_ShowWDL value true", "setoption name UCI_ShowMovesLeft value true")
+    engine.ask("setoption name ScoreType value Q", "setoption name MultiPV value 2", "position startpos", "go nodes 1")
+    infos = engine.wait()[-3:-1]
+    (judged,) = engine.thinker.evaluator.evaluate("startpos")
+    for info in infos:
+        assert re.search(r"score cp (-?\d+)", info)[1] == str(round(10_000 * judged.q))
+        told = map(int, re.search(r"wdl (\d+) (\d+) (\d+)", info).groups())
+        assert list(told) == pytest.approx([1000 * chance for chance in judged.wdl], abs=1)
+        assert re.search(r"movesleft (\d+)", info)[1] == str(round((1 + judged.m) / 2))
+
+
 def test_all_is_told_of_each_move_with_verbose_move_stats(engine):
     engine.ask("setoption name VerboseMoveStats value true")
     engine.ask("position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "go nodes 40")
@@ -301,6 +316,32 @@ def test_stop_does_not_wait_for_a_pass_of_the_network(engine, monkeypatch):
     assert time.perf_counter() - began < 5
     holds.set()
     assert engine.best("go nodes 20")
+
+
+def test_a_stop_right_behind_go_waits_for_the_judgement_of_the_position_alone(engine, monkeypatch):
+    engine.best("go nodes 1")
+    evaluator, goes_on = engine.thinker.evaluator, threading.Event()
+    run_network = evaluator.run
+
+    def slow(masks, values):
+        assert goes_on.wait(60)
+        return run_network(masks, values)
+
+    monkeypatch.setattr(evaluator, "run", slow)
+    monkeypatch.setattr("rookery.engines.uci_thinkers.LAST_WORD", 60)
+    engine.ask("ucinewgame", "position startpos moves e2e4", "go infinite")
+    threading.Timer(0.2, goes_on.set).start()
+    info, best = engine.ask("stop")
+    assert " nodes 1 " in info
+    assert info.partition(" pv ")[2] == best.split()[1]
+
+
+def test_no_more_threads_are_made_than_there_are_cores(engine, monkeypatch):
+    made = []
+    monkeypatch.setattr("torch.set_num_threads", made.append)
+    for wanted in (1, 1000):
+        engine.best(f"setoption name Threads value {wanted}", "go nodes 1")
+    assert made == [1, cores()]
 
 
 class Held:
@@ -734,6 +775,39 @@ def test_what_cannot_be_understood_is_told_and_changes_nothing(line, answer):
     engine.ask("position startpos moves e2e4")
     assert engine.ask(line)[0].startswith(answer)
     assert engine.words == ["startpos", "moves", "e2e4"]
+
+
+WORDS = [
+    "uci", "isready", "ucinewgame", "stop", "ponderhit", "debug", "go", "go nodes 3", "go infinite", "go movetime 5",
+    "go ponder wtime 9 btime -3", "go depth 1 mate 1", "searchmoves e2e4 e7e5 0000", "position startpos", "moves e2e4",
+    "position startpos moves e2e4 e7e5", "position fen 4k3/8/8/8/8/8/8/4K2R w K - 99 1", "position fen 8/8 w - -",
+    "setoption name", "setoption name MultiPV value 3", "setoption name MinibatchSize value 2", "value true",
+    "setoption name WeightsFile value /no/such/file", "setoption name UCI_Chess960 value true", "CPuct", "value", "7",
+    "setoption name Clear Hash", "setoption name PolicyHead value nobody", "setoption name VerboseMoveStats value true",
+]  # fmt: skip
+LINES = st.one_of(
+    st.sampled_from(WORDS), st.lists(st.sampled_from(WORDS), max_size=4).map(" ".join), st.text(max_size=40)
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(LINES, max_size=20))
+def test_no_line_breaks_the_engine_and_each_go_has_one_answer(network, lines):
+    engine, asked = Told(network=network), []
+    engine.commands = engine.commands | {"go": lambda engine, rest: (asked.append(rest), UciEngine.go(engine, rest))}
+    engine.ask("setoption name RamLimitMb value 1", "setoption name NNCacheSize value 100", *lines, "stop", "isready")
+    assert engine.answers[-1] == "readyok"
+    engine.line("setoption name UCI_Chess960 value false")
+    engine.line("position startpos")
+    engine.line("go nodes 2")
+    engine.pump(0.01)
+    engine.line("stop")
+    answers = [answer.split() for answer in engine.answers]
+    assert not any("\n" in answer or answer.startswith("info string fault") for answer in engine.answers)
+    assert sum(answer[0] == "bestmove" for answer in answers) == len(asked)
+    last = [answer[1] for answer in answers if answer[0] == "bestmove"][-1]
+    assert chess.Move.from_uci(last) in chess.Board().legal_moves
+    engine.wait_for_worker()
 
 
 # ---- the process ---------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -186,6 +188,22 @@ def test_what_is_remembered_of_a_board_is_not_told_of_one_that_looks_the_same_wh
                 found.append(searcher.found())
             assert found[0].moves == found[1].moves
             assert (found[0].q, found[0].d, found[0].m) == (found[1].q, found[1].d, found[1].m)
+
+
+def test_other_heads_begin_with_nothing_known(evaluators, tmp_path):
+    path = tmp_path / "net.pb.gz"
+    path.write_bytes(file_bytes(random_net("attention, dense, several heads")))
+    evaluator, found = lc0.load(path), []
+    searcher = Searcher(evaluator, Lc0Settings(batch=1), nodes=1000, remembered=1000)
+    for heads in (("vanilla", "winner"), ("soft", "q")):
+        evaluator.choose_heads(*heads)
+        searcher.begin(position("startpos"))
+        searcher.run(Limits(nodes=20))
+        found.append(searcher.found())
+    fresh = Searcher(evaluator, Lc0Settings(batch=1), nodes=1000, remembered=0)
+    fresh.begin(position("startpos"))
+    fresh.run(Limits(nodes=20))
+    assert found[1].moves == fresh.found().moves != found[0].moves
 
 
 def test_proofs_are_carried_up_the_tree(evaluators):
@@ -477,6 +495,26 @@ def test_a_tree_never_grows_beyond_its_memory(evaluators):
     assert held <= small.memory_bytes < 1.5 * (1 << 20)
     with pytest.raises(BadInput, match="no memory"):
         Searcher(evaluators(), remembered=1 << 45)
+
+
+def resident():
+    """Return the bytes of memory that this process really has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
+@pytest.mark.parametrize("ahead", [False, True])
+def test_room_for_evaluations_takes_no_memory_before_there_are_any(evaluators, ahead):
+    before = resident()
+    searcher = Searcher(evaluators(), Lc0Settings(batch=16), nodes=500, remembered=2_000_000, ahead=ahead)
+    for _ in range(3):
+        searcher.begin(position("startpos"))
+        searcher.run(Limits(nodes=50))
+        searcher.clear()
+        assert not searcher.arrays.memory["key"][:1000].any()
+        assert all(t.memory is searcher.arrays.memory for t in searcher.batches)
+    assert searcher.memory_bytes > 500 << 20
+    assert resident() - before < 100 << 20
 
 
 @pytest.mark.parametrize("ahead", [False, True])

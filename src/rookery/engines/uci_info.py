@@ -100,9 +100,15 @@ def mate_in(move: MoveFound) -> int | None:
 
 def told_of_found(found: Found, lines: int, position: Position | None = None) -> Told:
     """Tell of Lc0's search; with a position, all about each move too."""
-    told = tuple(ToldLine(move.line, move.q, move.d, 1 + move.m, mate_in(move)) for move in found.moves[:lines])
+    told = tuple(told_move(found, move) for move in found.moves[:lines])
     verbose = () if position is None else verbose_lines(found, position)
     return Told(told, found.visits, found.made, found.depth, found.deepest, found.full, verbose)
+
+
+def told_move(found: Found, move: MoveFound) -> ToldLine:
+    """Tell of a move; one that was not visited is taken to be worth what the position is, as in Lc0."""
+    q, d, m = (move.q, move.d, move.m) if move.visits > 0 else (found.q, found.d, found.m)
+    return ToldLine(move.line, q, d, 1 + m, mate_in(move))
 
 
 def told_of_analysis(found: Analysis, lines: int) -> Told:

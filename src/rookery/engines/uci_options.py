@@ -102,7 +102,7 @@ def idle(name: str, kind: str = "string", default: str = "", most: int = 0) -> E
 
 OPTIONS = (
     EngineOption("WeightsFile", "string", "<autodiscover>", meaning="the network, a .pb.gz or .pb file, or zoo:chess"),
-    EngineOption("Threads", "spin", "0", 0, 1024, meaning="threads of a CPU that run the network; 0: all"),
+    EngineOption("Threads", "spin", "0", 0, 1024, meaning="threads that run the network, at most its cores; 0: all"),
     EngineOption("MultiPV", "spin", "1", 1, 500, meaning="lines that are told"),
     EngineOption("Ponder", "check", "false", meaning="a manager says here whether it lets the engine ponder"),
     EngineOption("UCI_Chess960", "check", "false", meaning="castling as the king taking his rook"),

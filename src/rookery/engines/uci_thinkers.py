@@ -24,8 +24,10 @@ from rookery.lc0.evaluator import Evaluator, load
 from rookery.lc0.positions import chess_game
 from rookery.lc0.search import Searcher, legal_actions
 from rookery.search.analysis import Analysis, Limits, Watch
-from rookery.search.threads import new_stop
+from rookery.search.threads import cores, new_stop
 
+LAST_WORD = 0.03  # seconds in which a search ends, or a small network judges the position itself
+AT_ONCE = 0.003  # seconds: a pass of the network takes long, and a tree can be asked without it
 CPU_BATCH, CARD_BATCH = 7, 256
 FEW_NODES = 4  # in which all that a search does is done once; a large network takes seconds for a full batch
 
@@ -50,8 +52,11 @@ class Thinker:
     """Whoever thinks."""
 
     name: str
-    last_word: float = 0.03
-    """seconds for which a thought that is stopped is waited for; what is known then is the answer"""
+
+    @property
+    def last_word(self) -> float:
+        """Seconds for which a thought that is stopped is waited for; what is known then is the answer."""
+        return LAST_WORD
 
     def prepare(self) -> None:
         """Do what takes long and is needed once."""
@@ -82,8 +87,6 @@ class Thinker:
 class NetworkThinker(Thinker):
     """Lc0's search with a network."""
 
-    last_word = 0.003  # a pass of the network takes long, and the tree can be asked without it
-
     def __init__(self, path: str, options: Options):
         self.name, self.options = path, options
         self.read_with: tuple[str, ...] = ()
@@ -111,11 +114,16 @@ class NetworkThinker(Thinker):
         self.evaluator: Evaluator = evaluator
         self.searcher, self.read_with = searcher, wanted
 
+    @property
+    def last_word(self) -> float:
+        return AT_ONCE if self.searcher.visits > 0 else LAST_WORD
+
     def new_game(self) -> None:
         self.searcher.clear()
 
     def begin(self, job: Job) -> list[str]:
-        torch.set_num_threads(self.options.number("Threads") or self.usual_threads)
+        wanted = min(self.options.number("Threads"), cores())  # more would wait for each other
+        torch.set_num_threads(wanted or self.usual_threads)
         self.searcher.turn_to(job.position, job.only)
         return []
 

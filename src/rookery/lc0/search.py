@@ -100,8 +100,15 @@ class Searcher:
         """where the position stands in the tree: the root, unless it is about to be moved there"""
         self.earlier: Found | None = None
         """what is known of the position from earlier searches, until its node is the root"""
+        self.heads = self.chosen_heads
+        """of the network, with which all that is known was found"""
         self.lock = threading.Lock()
         """held while the tree changes, but not while the network judges: others can look at any time"""
+
+    @property
+    def chosen_heads(self) -> tuple[str, str]:
+        """The heads by which the network answers at present."""
+        return self.evaluator.network.policy_head, self.evaluator.network.value_head
 
     @property
     def memory_bytes(self) -> int:
@@ -112,8 +119,10 @@ class Searcher:
         """Forget the tree and all evaluations."""
         with self.lock:
             self.known, self.top, self.earlier = False, 0, None
-            self.arrays.memory["count"] = 0
-            self.arrays.memory["key"] = 0
+            for rows in (1, len(self.arrays.memory)):  # what is not touched takes no memory, so it is made anew
+                memory = np.zeros(rows, MEMORY)
+                self.arrays = self.arrays._replace(memory=memory)
+                self.batches = [t._replace(memory=memory) for t in self.batches]
 
     # -- beginning --
 
@@ -135,6 +144,9 @@ class Searcher:
         wrong = [action for action in only if action not in legal]
         if wrong:
             raise BadInput(f"{position.move_text(wrong[0])} cannot be searched: it is not legal in {position.text()!r}")
+        if self.heads != self.chosen_heads:
+            self.heads = self.chosen_heads
+            self.clear()
         with self.lock:
             top = self.node_of(position) if self.known else None
             self.position, self.top, self.known = position, top or 0, True
