@@ -7,6 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from lc0.broken import stored_broken
 from lc0_files import random_net
 from nets.samples import on_one_thread
 from rookery import BadInput, lc0, terminal
@@ -109,6 +110,16 @@ def test_a_file_of_positions_is_answered_line_by_line(rookery, tmp_path):
         assert set(line["moves"]) == set(wanted.moves)
         assert all(line["moves"][move]["index"] == wanted.moves[move].index for move in wanted.moves)
     assert found[0] == found[2]
+
+
+def test_a_network_that_answers_with_no_numbers_is_refused(rookery, tmp_path):
+    stored_broken(tmp_path, "ip2_pol_b")
+    (tmp_path / "one.jsonl").write_text('{"fen": "startpos"}\n')
+    for given in (["startpos"], ["--positions", "one.jsonl", "--json"]):
+        done = rookery("eval", "broken.pb.gz", *given)
+        assert isinstance(done.exception, BadInput)
+        assert "network 'broken.pb.gz' answers with numbers that are not finite" in str(done.exception)
+        assert done.stdout == ""
 
 
 def test_networks_are_converted_and_exported(rookery, tmp_path):

@@ -8,17 +8,25 @@ import torch
 
 from rookery.arena.player import turn_of
 from rookery.arena.players import make_player
-from rookery.arena.texas42_networks import HandsOracle, HandTokens, TranscriptPlayer, load_stage
+from rookery.arena.texas42_heuristic import HeuristicPlayer
+from rookery.arena.texas42_networks import (
+    HandsOracle,
+    HandTokens,
+    TranscriptPlayer,
+    as_taught,
+    load_stage,
+)
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.nets.configs import HandsConfig, TranscriptConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
-from rookery.search.expected import expected
+from rookery.search.expected import Exact, expected
 from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
+from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
-from support import random_walk
+from support import HOUSE_42, random_walk
 
 SMALL = HandsConfig(width=24, heads=2, layers=1, mlp=32)
 TINY = TranscriptConfig(width=16, heads=2, layers=1, mlp=32)
@@ -59,6 +67,16 @@ def test_an_oracle_says_what_its_network_says_whatever_the_size_of_its_passes():
         assert np.allclose(HandsOracle(network, "cpu", rows)(states), wanted, atol=1e-4)
 
 
+def test_an_oracle_leaves_nello_and_sevens_to_exact_search():
+    oracle = HandsOracle(build(SMALL, 2), "cpu")
+    for name in ("nello-low", "sevens"):
+        late = walked(f"texas42:declaration={name}", range(1))[18:]
+        assert (oracle(late) == Exact()(late)).all()
+        mixed = np.concatenate([walked(seeds=range(1))[-3:], late])
+        assert np.allclose(oracle(mixed), np.concatenate([oracle(mixed[:3]), Exact()(late)]), atol=1e-5)
+    assert oracle(late[:0]).shape == (0, 7)
+
+
 def other_worlds(states: np.ndarray) -> np.ndarray:
     """Return the same positions with other hidden hands that agree with what the mover has seen."""
     return sample_worlds(states, 1, np.arange(len(states)) + 5)
@@ -74,6 +92,8 @@ def test_hidden_hands_change_nothing_in_what_stage_2_reads():
     for number in range(len(seen)):  # as a player is handed them
         load("texas42").hide(seen[number], int(seen[number]["texas42_mover"]))
     assert (contract_tokens(states) == contract_tokens(seen)).all()
+    assert (contract_tokens(as_taught(states)) == contract_tokens(as_taught(seen))).all()
+    assert (contract_tokens(as_taught(states)) == contract_tokens(as_taught(others))).all()
 
 
 def test_hidden_hands_change_nothing_in_the_worlds_that_are_drawn():
@@ -143,3 +163,100 @@ def test_stage_2_leaves_the_auction_to_rules_of_thumb_and_plays_whole_games(stag
     while not position.over:
         position.play(player.choose(turn_of(player, position, position, (), seed=0)).action)
     assert sum(position.state["points"]) == 42
+
+
+# ---- contracts as they were taught ---------------------------------------------------------------
+
+AUCTIONS = [
+    (("31", "34", "pass", "pass"), 1, 34),
+    (("pass", "pass", "pass", "30"), 3, 30),
+    (("30", "1m", "2m", "3m"), 3, 42),
+    (("pass", "2m", "pass", "pass"), 1, 42),
+    (("splash-2m", "pass", "pass", "pass"), 2, 42),
+    (("pass", "30", "plunge-4m", "pass"), 0, 42),
+]
+"""bids, who leads then, and points that are needed"""
+
+
+def with_doubles(seed: int) -> list[list[int]]:
+    """Deal at random, with four doubles for seat 0 and three for seat 2, so that anything may be bid."""
+    rng = np.random.default_rng(seed)
+    doubles, others = [0, 2, 5, 9, 14, 20, 27], [tile for tile in range(28) if tile not in (0, 2, 5, 9, 14, 20, 27)]
+    rng.shuffle(doubles)
+    rng.shuffle(others)
+    shares = [doubles[:4] + others[:3], others[3:10], doubles[4:] + others[10:14], others[14:]]
+    return [sorted(int(tile) for tile in share) for share in shares]
+
+
+def played_hand(game, hands, declaration, leader, bids=()) -> list:
+    """Return the positions of a hand that are not over, the lowest legal tile being played in each."""
+    position = game.set_up(hands, declaration, leader, (), bids)
+    found = []
+    while not position.over:
+        found.append(position.copy())
+        position.play(int(position.legal()[0]))
+    return found
+
+
+def as_data_have_it(positions, declaration, leader, bid) -> np.ndarray:
+    """Return the records of a hand as they are made of a file of decisions."""
+    last = positions[-1].copy()
+    last.play(int(last.legal()[0]))
+    hands, history = last.states["hands"], last.states["history"]
+    return replayed(hands, *(np.array([number], np.int8) for number in (declaration, leader, bid)), history)[0]
+
+
+@pytest.mark.parametrize(("bids", "leader", "needed"), AUCTIONS)
+def test_stage_2_is_told_of_every_contract_as_in_the_hands_it_learned_from(bids, leader, needed):
+    options = "texas42:auction=redeal,splash=both,splash_doubles=3,plunge=4,plunge_doubles=3"
+    positions = played_hand(load(options), with_doubles(needed), 4, 0, bids)
+    states = np.concatenate([position.states for position in positions])
+    taught = contract_tokens(as_data_have_it(positions, 4, leader, needed))
+    assert (contract_tokens(as_taught(states)) == taught).all()
+    assert (contract_tokens(states) != taught).any()  # as an auction tells of it
+    assert (states["high_bid"] > 0).all()  # nothing was changed in the positions themselves
+
+
+def test_a_hand_without_a_bid_is_told_as_one_of_thirty():
+    positions = played_hand(load("texas42"), with_doubles(1), 6, 2)
+    states = np.concatenate([position.states for position in positions])
+    assert (contract_tokens(as_taught(states)) == contract_tokens(as_data_have_it(positions, 6, 2, 30))).all()
+
+
+def test_hands_as_they_were_taught_stay_as_they_are():
+    states = walked()
+    assert (contract_tokens(as_taught(states)) == contract_tokens(states)).all()
+
+
+@pytest.mark.parametrize("choice", ["mean", "make"])
+def test_stage_2_plays_and_values_the_same_whether_a_contract_was_bid_or_given(stage2_file, choice):
+    hands, game = with_doubles(3), load("texas42:auction=redeal")
+    bid = played_hand(game, hands, 4, 0, ("31", "pass", "pass", "35"))
+    given = played_hand(load("texas42:bid=35"), hands, 4, 3)
+    player = TranscriptPlayer(load_network(stage2_file), choice, "cpu")
+    found = [
+        [player.choose(turn_of(player, each, each, (), seed=0)).analysis for each in hand] for hand in (bid, given)
+    ]
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["nello", "nello-low", "sevens"])
+def test_stage_2_leaves_contracts_it_knows_nothing_of_to_rules_of_thumb_and_says_so(stage2_file, name):
+    game = load("texas42", declaration=name)
+    plain, positions = HeuristicPlayer(), played_hand(game, with_doubles(5), name, 1)
+    player = make_player(f"stage2:{stage2_file}", game)
+    assert isinstance(player, TranscriptPlayer)
+    turns = [turn_of(player, position, position, (), seed=0) for position in positions]
+    assert [each.action for each in player.choose_many(turns)] == [plain.choose(turn).action for turn in turns]
+    assert f"by rules of thumb: it was not taught {name}" in player.advice(turns[0])
+    with pytest.raises(BadInput, match=f"knows nothing of {name}"):
+        player.judge(positions[0].states)
+
+
+def test_stage_2_plays_whole_games_with_house_contracts_beside_others(stage2_file):
+    game = load(HOUSE_42)
+    player = make_player(f"stage2:{stage2_file}", game)
+    for seed in range(6):
+        for position, action in random_walk(game, seed):
+            if action is not None:
+                assert player.choose(turn_of(player, position, position, (), seed=0)).action in position.legal()

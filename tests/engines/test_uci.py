@@ -8,23 +8,28 @@ import threading
 import time
 
 import chess
+import numpy as np
 import pytest
 
 from arena.scripted import random_lc0_network
+from lc0.broken import stored_broken
 from lc0_files import random_net
 from nets.samples import on_one_thread
-from rookery.engines.uci import Running, UciEngine, run, serve
+from rookery.engines.uci import Running, UciEngine
 from rookery.engines.uci_info import middle_of, per_mille, score_of
 from rookery.engines.uci_options import OPTIONS, Options
+from rookery.engines.uci_process import run, serve
 from rookery.engines.uci_thinkers import PlayerThinker
 from rookery.engines.uci_words import read_go, read_position
 from rookery.errors import BadInput
+from rookery.lc0.evaluator import Evaluator
 from rookery.lc0.positions import chess_game
 from rookery.nets.lc0.files import file_bytes
 from rookery.search.lc0_arrays import keep_subtree, room
 from support import ROOT
 
 pytestmark = pytest.mark.xdist_group("chess")  # so that nothing is compiled twice
+AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
 
 @pytest.fixture(autouse=True)
@@ -125,12 +130,12 @@ def test_options_that_lc0_always_shows_are_told_of_and_those_without_effect_say_
     }  # fmt: skip
     assert shown <= {option.name for option in OPTIONS}
     engine = Told(player="random")
-    engine.stale = False
+    engine.seat.stale = False
     for option in OPTIONS:
         if option.idle:
             answers = engine.ask(f"setoption name {option.name} value {option.default}")
             assert answers == [f"info string option {option.name} has no effect here"]
-    assert not engine.stale
+    assert not engine.seat.stale
 
 
 @pytest.mark.parametrize(
@@ -298,6 +303,100 @@ def test_stop_does_not_wait_for_a_pass_of_the_network(engine, monkeypatch):
     assert engine.best("go nodes 20")
 
 
+class Held:
+    """A pass of the network that does not end until it is let go."""
+
+    def __init__(self, engine, monkeypatch):
+        self.inside, self.goes_on, self.engine = threading.Event(), threading.Event(), engine
+        run_network = engine.thinker.evaluator.run
+
+        def slow(masks, values):
+            if engine.thinker.searcher.visits > 5:
+                self.inside.set()
+                assert self.goes_on.wait(60)
+            return run_network(masks, values)
+
+        monkeypatch.setattr(engine.thinker.evaluator, "run", slow)
+
+    def begin(self, *lines):
+        """Let the engine think until the pass is under way, and stop it."""
+        self.engine.ask(*lines, "go infinite")
+        assert self.inside.wait(60)
+        told = self.engine.ask("stop")
+        assert told[-1].startswith("bestmove ")
+        return told
+
+    def let_go(self):
+        self.goes_on.set()
+
+
+@pytest.fixture
+def held(engine, monkeypatch):
+    engine.best("go nodes 1")
+    made = Held(engine, monkeypatch)
+    yield made
+    made.let_go()
+
+
+def test_everything_is_answered_while_an_old_pass_goes_on(engine, held):
+    held.begin("position startpos moves d2d4")
+    assert engine.ask("isready") == ["readyok"]
+    assert engine.ask("setoption name CPuct value 2", "isready") == ["readyok"]
+    assert engine.ask("ucinewgame", "setoption name Clear Hash") == []
+    assert engine.ask(f"position fen {AFTER_E4}", "go nodes 5") == []
+    engine.pump(0.1)
+    assert engine.ask("isready") == ["readyok"]
+    (best,) = engine.ask("stop")
+    assert chess.Move.from_uci(best.split()[1]) in chess.Board(AFTER_E4).legal_moves
+    assert engine.ask("stop") == []
+    assert not held.goes_on.is_set()
+
+
+def test_a_search_begins_behind_an_old_pass_and_hears_nothing_of_it(engine, held):
+    held.begin("position startpos moves d2d4")
+    engine.ask("ucinewgame", "setoption name MinibatchSize value 2", f"position fen {AFTER_E4}", "go nodes 5")
+    waiting = engine.running
+    engine.pump(0.1)
+    assert engine.running is waiting
+    held.let_go()
+    answers = engine.wait()
+    assert [answer.split()[0] for answer in answers].count("bestmove") == 1
+    assert " nodes 5 " in answers[-2]
+    board = chess.Board(AFTER_E4)
+    for move in answers[-2].partition(" pv ")[2].split():
+        board.push_uci(move)
+    assert engine.thinker.searcher.settings.batch == 2
+    assert engine.thinker.searcher.visits == 5
+
+
+def test_a_search_that_waits_for_an_old_pass_keeps_its_time(engine, held):
+    held.begin("position startpos moves d2d4")
+    engine.ask("position startpos moves e2e4", "go movetime 50")
+    assert engine.wait(30)[-1].startswith("bestmove ")
+    engine.ask("go ponder movetime 50")
+    engine.pump(0.1)
+    assert engine.answers == []
+    engine.line("ponderhit")
+    assert engine.wait(30)[-1].startswith("bestmove ")
+    assert engine.ask("go nodes 1 searchmoves h7h6", "stop") == ["bestmove h7h6"]
+    assert not held.goes_on.is_set()
+
+
+def test_a_search_that_waits_for_an_old_pass_knows_what_that_search_has_found(engine, held):
+    held.begin("position startpos")
+    searcher = engine.thinker.searcher
+    line = searcher.found().moves[0].line
+    position = chess_game().start()
+    position.play(line[0])
+    known = searcher.known_of(position)
+    assert known.visits > 0
+    told = engine.ask(f"position startpos moves {chess_game().start().move_text(line[0])}", "go infinite", "stop")
+    assert told[-1].split()[1] == position.move_text(known.action)
+    assert f" nodes {known.visits} " in told[-2]
+    assert len(engine.ask("ucinewgame", "go infinite", "stop")) == 1  # of the game before nothing is told
+    assert not held.goes_on.is_set()
+
+
 def test_stop_does_not_wait_for_the_part_of_a_tree_that_is_kept(engine, monkeypatch):
     engine.ask("position startpos", "go nodes 300")
     line = engine.wait()[-2].partition(" pv ")[2].split()
@@ -413,6 +512,19 @@ def test_another_network_may_be_named_at_any_time(engine, network, tmp_path):
     assert engine.thinker.name == str(other)
 
 
+def test_getting_ready_asks_the_network_little_however_large_its_batches(network, monkeypatch):
+    asked, run_network = [], Evaluator.run
+
+    def counted(evaluator, masks, values):
+        asked.append(len(masks))
+        return run_network(evaluator, masks, values)
+
+    monkeypatch.setattr(Evaluator, "run", counted)
+    engine = Told(network=network)
+    assert engine.ask("setoption name MinibatchSize value 256", "isready") == ["readyok"]
+    assert 2 < sum(asked) < 20
+
+
 @pytest.mark.parametrize("wrong", ["PolicyHead value nobody", "WeightsFile value /no/such/file"])
 def test_an_option_that_cannot_be_does_not_keep_others_from_holding(engine, wrong):
     engine.best("go nodes 2")
@@ -421,6 +533,61 @@ def test_an_option_that_cannot_be_does_not_keep_others_from_holding(engine, wron
     assert engine.thinker.searcher.memory_bytes < 2 << 20
     assert engine.ask("setoption name CPuct value 2", "isready") == ["readyok"]
     assert engine.thinker.searcher.settings.cpuct == 2
+
+
+@pytest.mark.parametrize("name", ["WeightsFile", "weights", "EvalFile", "network-file"])
+def test_a_network_that_cannot_be_read_leaves_the_one_the_engine_was_started_with(network, tmp_path, name):
+    cut, page = tmp_path / "cut.pb.gz", tmp_path / "page.pb.gz"
+    cut.write_bytes(file_bytes(random_net("attention, map"))[:-300])
+    page.write_bytes(b"<html>")
+    engine = Told(network=network)
+    engine.ask("setoption name RamLimitMb value 16")
+    for wrong in (cut, page, tmp_path, tmp_path / "none"):
+        answers = engine.ask(f"setoption name {name} value {wrong}", "isready")
+        assert answers[0].startswith("info string error: ")
+        assert wrong.name in answers[0]
+        assert answers[1:] == ["readyok"]
+        assert engine.thinker.name == network
+        assert engine.thinker.searcher.memory_bytes < 80 << 20
+        engine.ask("position startpos", "go nodes 5")
+        answers = engine.wait()
+        assert not [answer for answer in answers if answer.startswith("info string")]
+        assert " nodes 5 " in answers[-2]
+
+
+def test_without_a_network_before_the_usual_player_plays_on(tmp_path):
+    engine = Told()
+    answers = engine.ask(f"setoption name WeightsFile value {tmp_path / 'none'}", "isready")
+    assert answers[0].startswith("info string error: ")
+    assert answers[1:] == ["info string no network is named by WeightsFile or --network; alphabeta plays", "readyok"]
+    engine.ask("position startpos", "go depth 2")
+    assert engine.wait()[-2].startswith("info depth 2 ")
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), RuntimeError("a fault"), OSError("the disk is gone")])
+def test_whatever_happens_to_another_network_the_one_before_plays_on(engine, monkeypatch, tmp_path, error):
+    before = engine.best("go nodes 20")
+
+    def fail(*given):
+        raise error
+
+    monkeypatch.setattr("rookery.engines.uci_thinkers.load", fail)
+    answers = engine.ask(f"setoption name WeightsFile value {tmp_path / 'other.pb.gz'}", "isready")
+    assert str(error) in answers[0]
+    assert answers[1:] == ["readyok"]
+    assert engine.best("go nodes 20") == before
+    answers = engine.ask("setoption name MinibatchSize value 3", "isready")  # which reads the network again
+    assert str(error) in answers[0]
+    assert engine.best("go nodes 20") == before
+
+
+def test_a_network_that_answers_with_no_numbers_leaves_the_one_before(engine, network, tmp_path):
+    before = engine.best("go nodes 20")
+    answers = engine.ask(f"setoption name WeightsFile value {stored_broken(tmp_path, 'ip_val_b')}", "isready")
+    assert "are not finite" in answers[0]
+    assert answers[1:] == ["readyok"]
+    assert engine.thinker.name == network
+    assert engine.best("go nodes 20") == before
 
 
 def test_memory_that_is_not_there_leaves_the_search_as_it_was(engine, monkeypatch):
@@ -443,6 +610,36 @@ def refusing(most):
         return room(game, options, batch, nodes, remembered)
 
     return made
+
+
+def test_a_network_that_answers_with_no_numbers_is_told_of_and_a_legal_move_is_played(tmp_path):
+    broken = str(stored_broken(tmp_path, "ip_val_b"))
+    engine = Told(network=broken)
+    told, ready = engine.ask("isready")
+    assert told.startswith(f"info string error: network '{broken}' answers with numbers that are not finite")
+    assert ready == "readyok"
+    told, best = engine.ask("position startpos moves e2e4", "go nodes 10")
+    assert "are not finite" in told
+    assert chess.Move.from_uci(best.split()[1]) in chess.Board(AFTER_E4).legal_moves
+
+
+def test_a_search_that_meets_no_numbers_ends_with_what_is_known(engine, monkeypatch):
+    engine.best("go nodes 1")
+    evaluator = engine.thinker.evaluator
+    run_network = evaluator.run
+
+    def overflowing(masks, values):
+        answers = run_network(masks, values)
+        return answers if engine.thinker.searcher.visits < 20 else answers + np.float32("inf")
+
+    monkeypatch.setattr(evaluator, "run", overflowing)
+    engine.ask("position startpos moves e2e4", "go nodes 500")
+    answers = engine.wait()
+    assert "are not finite" in next(answer for answer in answers if answer.startswith("info string error: network"))
+    info, best = answers[-2:]
+    assert 20 <= int(re.search(r" nodes (\d+) ", info)[1]) < 500
+    assert info.partition(" pv ")[2].split()[0] == best.split()[1]
+    assert np.isfinite([move.q for move in engine.thinker.searcher.found().moves]).all()
 
 
 # ---- players -------------------------------------------------------------------------------------
@@ -499,7 +696,7 @@ def test_a_player_that_fails_still_leaves_an_answer(monkeypatch):
     monkeypatch.setattr(engine.thinker.player, "choose", fail)
     engine.ask("position startpos", "go nodes 1")
     answers = engine.wait()
-    assert answers[0] == "info string error: RuntimeError: no idea"
+    assert answers[0] == "info string fault: RuntimeError: no idea"
     assert answers[-1].startswith("bestmove ")
 
 

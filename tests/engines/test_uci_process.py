@@ -157,6 +157,49 @@ def test_stop_quit_and_the_end_of_the_input_are_obeyed_at_once(network, argument
             assert time.monotonic() - began < 5
 
 
+SLOW = """
+import sys, time
+from rookery.engines import uci, uci_process
+from rookery.lc0.evaluator import Evaluator
+begin, run, searches = uci.UciEngine.go, Evaluator.run, []
+
+def go(engine, rest):
+    searches.append(rest)
+    begin(engine, rest)
+
+def slow(evaluator, masks, values):
+    if searches:
+        time.sleep(30)
+    return run(evaluator, masks, values)
+
+uci.UciEngine.commands["go"], Evaluator.run = go, slow
+uci_process.run(sys.argv[1])
+"""
+
+
+def test_a_pass_of_half_a_minute_keeps_nobody_waiting(network):
+    command = [sys.executable, "-c", SLOW, network]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+        process.stdin.write("isready\n")
+        heard(process, "readyok")
+        began = time.monotonic()
+        for moves in ("e2e4", "e2e4 e7e5", "d2d4"):
+            process.stdin.write(f"position startpos moves {moves}\ngo infinite\n")
+            time.sleep(0.2)
+            process.stdin.write("isready\nstop\n")
+            heard(process, "readyok")
+            board = chess.Board()
+            for move in moves.split():
+                board.push_uci(move)
+            assert chess.Move.from_uci(heard(process, "bestmove").split()[1]) in board.legal_moves
+        process.stdin.write("position startpos\ngo movetime 100\n")
+        heard(process, "bestmove")
+        process.stdin.write("ucinewgame\nisready\nquit\n")
+        heard(process, "readyok")
+        assert process.wait(timeout=20) == 0
+        assert time.monotonic() - began < 20
+
+
 def test_bytes_that_are_no_text_do_not_end_the_process(network):
     rng = random.Random(0)
     junk = b"".join(rng.randbytes(rng.randrange(1, 200)) + b"\n" for _ in range(300))

@@ -12,11 +12,13 @@ import torch
 
 import chess_rulebook as book
 import lc0_planes
+from lc0.broken import SIZES, stored_broken
+from lc0.twins import twin_boards
 from lc0_files import random_net
 from nets.lc0.slow_lc0 import Slow, move_list
 from nets.samples import on_one_thread
 from rookery import BadInput, lc0, load
-from rookery.games.chess_lc0_input import pairs_of, planes_of
+from rookery.games.chess_lc0_input import FORMATS, pairs_of, planes_of
 from rookery.lc0.evaluator import planes_on
 from rookery.lc0.pictures import board_svg
 from rookery.lc0.positions import chess_game, position_of, read_lines
@@ -145,6 +147,34 @@ def test_answers_are_remembered_by_what_the_network_sees(tmp_path, monkeypatch):
     assert network.evaluate(positions)[0].q != first[0].q
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_remembered_answers_are_those_of_the_board_asked_about_not_of_one_that_looks_the_same(tmp_path, form):
+    path, _ = stored(tmp_path, "squeezed tower, convolution policy", form)
+    remembering, forgetful = lc0.load(path), lc0.load(path, remembered=0)
+    for twins in twin_boards():
+        for twin in [*twins, *twins]:
+            assert remembering.evaluate(twin) == forgetful.evaluate(twin)
+    boards = sum(len(twins) for twins in twin_boards())
+    assert len(remembering.remembered.kept) == (2 if form in (3, 4, 5) else 4 if form > 100 else boards)
+
+
+@pytest.mark.parametrize("layer", SIZES)
+def test_answers_that_are_no_numbers_are_refused_by_the_name_of_the_network(tmp_path, layer):
+    network = lc0.load(stored_broken(tmp_path, layer))
+    for _ in range(2):  # also when they are remembered
+        with pytest.raises(BadInput, match=r"network '.*broken.pb.gz' answers with numbers that are not finite at 'r"):
+            network.evaluate(["startpos", "startpos moves e2e4"])
+    found = network.judge(chess_game().start().states, unsound=True)
+    assert not np.isfinite([*found.logits[0], *found.chances[0], *found.q, *found.moves_left]).all()
+
+
+def test_a_network_whose_numbers_do_not_fit_is_refused_with_the_remedy(tmp_path):
+    path = stored_broken(tmp_path, "ip_emb_b", 60_000.0)
+    assert lc0.load(path).evaluate("startpos")
+    with pytest.raises(BadInput, match=r"do not fit into f16.*--precision f32"):
+        lc0.load(path, precision="f16").evaluate("startpos")
+
+
 def test_no_more_answers_are_remembered_than_asked_for(tmp_path):
     network = lc0.load(stored(tmp_path, "attention, map")[0], remembered=2)
     network.evaluate([f"startpos moves {move}" for move in ("e2e4", "d2d4", "c2c4")])
@@ -228,6 +258,18 @@ def test_files_of_positions_are_read_line_by_line(tmp_path):
             list(read_lines(path, chess_game()))
     with pytest.raises(BadInput, match="cannot be read"):
         list(read_lines(tmp_path / "none.jsonl", chess_game()))
+
+
+def test_only_a_line_feed_ends_a_line_of_json(tmp_path):
+    path = tmp_path / "positions.jsonl"
+    strange = "a\u2028b\u2029c\x85d"  # which str.splitlines takes for ends of lines
+    lines = [json.dumps({"moves": [move], "note": strange}, ensure_ascii=False) for move in ("e2e4", "d2d4")]
+    lines[1] = lines[1].replace(", ", ",\r")
+    path.write_bytes("\r\n".join([*lines, "{"]).encode())
+    read = read_lines(path, chess_game())
+    assert [next(read).text().split()[-1] for _ in range(2)] == ["e2e4", "d2d4"]
+    with pytest.raises(BadInput, match="line 3 is no JSON"):
+        next(read)
 
 
 def test_chess960_castles_as_king_takes_rook(tmp_path):

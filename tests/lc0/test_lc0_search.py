@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from lc0.slow_search import SlowSearch
+from lc0.twins import twin_boards
 from lc0_files import random_net
 from nets.samples import on_one_thread
 from rookery import BadInput, lc0
+from rookery.games.chess_lc0_input import FORMATS, pairs_of
 from rookery.lc0.positions import chess_game, position_of
 from rookery.lc0.search import Searcher, search
 from rookery.nets.lc0.files import file_bytes
@@ -167,6 +169,23 @@ def test_what_is_remembered_changes_nothing(evaluators):
     searcher.begin(position(POSITIONS["middle"]))
     searcher.run(Limits(nodes=60))
     assert searcher.found() == found[0]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_is_remembered_of_a_board_is_not_told_of_one_that_looks_the_same_when_turned(evaluators, form):
+    evaluator = evaluators(WITH_LENGTHS, 1, form)
+    remembering = Searcher(evaluator, Lc0Settings(batch=1), nodes=1000, remembered=100_000)
+    for twins in twin_boards():
+        masks = [pairs_of(twin.states, form, 0)[0].tobytes() for twin in twins]
+        assert len(set(masks)) == (1 if form in (3, 4, 5) else 2 if form > 100 else len(twins))
+        for twin in twins:
+            found = []
+            for searcher in (remembering, Searcher(evaluator, Lc0Settings(batch=1), nodes=1000, remembered=0)):
+                searcher.begin(twin)
+                searcher.run(Limits(nodes=40))
+                found.append(searcher.found())
+            assert found[0].moves == found[1].moves
+            assert (found[0].q, found[0].d, found[0].m) == (found[1].q, found[1].d, found[1].m)
 
 
 def test_proofs_are_carried_up_the_tree(evaluators):
@@ -529,15 +548,30 @@ def test_mate_and_stalemate_have_nothing_to_search(evaluators):
         assert searcher.found().action == -1
 
 
-def test_a_network_that_answers_with_no_numbers_does_no_harm(evaluators, monkeypatch):
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("column", [0, 1859, 1861, 1862], ids=["logits", "draws", "value", "moves left"])
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_a_network_that_answers_with_no_numbers_is_refused_and_the_tree_stays_sound(
+    evaluators, monkeypatch, ahead, column, number
+):
     evaluator = evaluators()
-    monkeypatch.setattr(evaluator, "run", lambda masks, values: np.full((len(masks), 1863), np.nan, np.float32))
-    searcher = Searcher(evaluator, nodes=500)
+    searcher = Searcher(evaluator, Lc0Settings(batch=16), nodes=500, ahead=ahead)
+    run = evaluator.run
+
+    def broken(masks, values):
+        answers = run(masks, values)
+        if searcher.visits > 40:
+            answers[-1, column : column + 1858 if column == 0 else column + 1] = number
+        return answers
+
+    monkeypatch.setattr(evaluator, "run", broken)
     searcher.begin(position("startpos"))
-    searcher.run(Limits(nodes=200))
+    with pytest.raises(BadInput, match=r"network '.*net.pb.gz' answers with numbers that are not finite: .*broken"):
+        searcher.run(Limits(nodes=400))
     found = searcher.found()
-    assert found.visits == 200
+    assert 40 < found.visits < 400
     assert np.isfinite([found.q, found.d, found.m, *(move.q for move in found.moves)]).all()
+    check_sums(searcher)
 
 
 def test_chess960_is_searched(evaluators):

@@ -132,3 +132,13 @@ def test_a_complaint_names_file_and_line_and_the_other_lines_are_read(tmp_path):
         list(positions_in(tmp_path / "none", GAME))
     with pytest.raises(BadInput, match="cannot be read"):
         list(positions_in(tmp_path, GAME))
+
+
+def test_only_a_line_feed_ends_a_line_of_json(tmp_path):
+    path = tmp_path / "hands.jsonl"
+    noted = line_of(PLAYED).replace('{"', '{"a\u2028\x85b": 1, "')
+    path.write_bytes("\n".join([line_of(PLAYED).replace(", ", ",\r"), noted, line_of(PLAYED)]).encode())
+    read = dict(positions_in(path, GAME))
+    assert list(read) == [1, 2, 3]
+    assert read[1].text() == read[3].text() == PLAYED.text()
+    assert "is not known" in str(read[2])

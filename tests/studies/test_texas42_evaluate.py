@@ -13,10 +13,13 @@ from typer.testing import CliRunner
 from rookery.cli import app
 from rookery.cli.study_texas42_work import compare_labels, judge_choices
 from rookery.errors import BadInput
+from rookery.learn.files import LineLog
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
+from rookery.search.worlds import SHARE
 from rookery.studies import texas42_checks, texas42_evaluate
-from rookery.studies.texas42_checks import all_checks, checks_of_data, tokens_and_worlds
+from rookery.studies.stages import read_notes
+from rookery.studies.texas42_checks import all_checks, checks_of_data, checks_of_run, tokens_and_worlds
 from rookery.studies.texas42_duels import play_duel, player_of
 from rookery.studies.texas42_evaluate import (
     all_choices,
@@ -72,6 +75,28 @@ def test_a_trial_that_was_stopped_goes_on_and_is_the_same(study, tmp_path, monke
     file.write_bytes(file.read_bytes()[:300])
     with pytest.raises(BadInput, match="is no trial"):
         read_trial(file)
+
+
+def test_a_trial_has_the_same_bytes_for_any_number_of_threads(study, tmp_path):
+    drawn, files = late_decisions(study, 20), [tmp_path / f"{threads}.npz" for threads in (1, 2, 5)]
+    worlds = 2 * SHARE // len(drawn["plays"])  # so many that drawing them is shared out, too
+    for threads, file in zip((1, 2, 5), files, strict=True):
+        make_trial(drawn, worlds, seed=3, threads=threads, file=file)
+    assert len({file.read_bytes() for file in files}) == 1
+
+
+def test_all_threads_draw_the_worlds_in_which_players_are_judged(study, late_trial, monkeypatch):
+    asked, usual = [], texas42_evaluate.sample_worlds
+
+    def draw(states, worlds, seeds, threads=1):
+        asked.append(threads)
+        return usual(states, worlds, seeds, threads)
+
+    alone = all_choices(study, late_trial, few=(1,), device="cpu")
+    monkeypatch.setattr(texas42_evaluate, "sample_worlds", draw)
+    shared = all_choices(study, late_trial, few=(1,), device="cpu", threads=3)
+    assert asked == [3, 3]  # exact search in one world, and Stage 1 in all
+    assert all((alone[name] == shared[name]).all() for name in alone)
 
 
 def test_decisions_are_unforced_of_deals_that_nobody_learns_from_and_spread_over_tricks(study):
@@ -254,6 +279,19 @@ def test_checks_of_a_set_that_stayed_elsewhere_are_told(study, tmp_path):
     assert sorted(all_checks(tmp_path / "study")) == sorted(before)
 
 
+@pytest.mark.parametrize(("after", "error", "holds"), [(1.04, 0.0, True), (1.2, 0.0, False), (1.2, 0.1, False)])
+def test_a_gap_that_grows_is_found_and_its_error_is_told_but_excuses_nothing(tmp_path, after, error, holds):
+    log = LineLog(tmp_path / "run" / "progress.jsonl")
+    log.path.parent.mkdir()
+    for step, gap in ((1, 1.0), (2, after)):
+        figures = {"unforced": {"gap": gap, "gap_error": error}}
+        log.append({"step": step, "train": {"loss": 1 / step}, "valid": {"some": figures}})
+    loss, growth = checks_of_run(tmp_path / "run")
+    assert loss.holds
+    assert growth.holds == holds
+    assert growth.note.endswith(f"two standard errors, if unpaired: {2 * 2**0.5 * error:.3f}")
+
+
 def test_worlds_and_tokens_that_are_wrong_are_found(study, monkeypatch):
     states = states_at(late_decisions(study))
     assert all(check.holds for check in tokens_and_worlds("right", states))
@@ -299,12 +337,18 @@ def test_the_report_names_what_is_missing_and_shows_the_rest(study):
     result = runner.invoke(app, [*asked, "--duels", "random/heuristic", "--device", "cpu", "--threads", "1"])
     assert result.exit_code == 0, result.output
     assert set(read_measured(study)) == {"trial", "claim", "duels"}
+    assert {"trial.npz", "choices", "claim", "random/heuristic"} <= set(read_notes(study))
+    (study / "remarks.md").write_text("A person says so.")
     result = runner.invoke(app, ["study", "texas42", "report", "--folder", str(study)])
     assert result.exit_code == 0, result.output
     text = (study / "report.md").read_text()
     assert "not complete" not in text
-    for heading in ("Choices, by exact values", "Do logits work like Q?", "Matches on mirrored deals", "Checks"):
+    for heading in (
+        "Remarks", "Choices, by exact values", "Where Stage 2 falls short", "Do logits work like Q?",
+        "Matches on mirrored deals", "The seed's risks", "Checks", "How it was done",
+    ):  # fmt: skip
         assert f"## {heading}" in text
+    assert "A person says so." in text
     assert "| Stage 2: mean regret on unforced decisions at most 0.35 point | **" in text
     for name in ("learning", "tricks", "gaps", "matches"):
         assert f"![{name}]({name}.png)" in text

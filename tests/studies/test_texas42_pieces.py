@@ -119,3 +119,16 @@ def test_a_match_is_played_again_when_a_network_is_another(tmp_path):
     (tmp_path / "runs" / "stage2-quick" / "network.safetensors").unlink()
     assert is_done(tmp_path, plan, piece)  # it has played, wherever it is now
     assert len(read_measured(tmp_path)["duels"]) == 1
+
+
+def test_choices_that_an_older_program_judged_are_judged_again(tmp_path):
+    plan = PRESETS["quick"]()
+    piece = next(piece for piece in pieces_of(plan) if piece.name == CHOICES)
+    complete(tmp_path, "stage2-quick")
+    from rookery.studies.texas42_pieces import network_marks
+
+    trial = {"networks": network_marks(tmp_path), "players": {}}
+    keep(tmp_path, {"trial": trial})
+    assert not is_done(tmp_path, plan, piece)
+    keep(tmp_path, {"trial": trial | {"apart": []}})
+    assert is_done(tmp_path, plan, piece)

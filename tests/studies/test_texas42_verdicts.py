@@ -85,7 +85,9 @@ def test_stage_2_is_judged_by_regret_and_by_its_share_of_the_ceiling(tmp_path):
     assert "two: 0.300" in regret.found
     assert "most in trick 2, 9.00" in regret.found
     share = found(tmp_path, "Stage 2: agreement", trial=trial)
-    assert (share.verdict, share.found) == (MET, "two: 94.7% (93.7% .. 95.8%)")
+    assert (share.verdict, share.found) == (MET, "two: 94.7% (93.7% .. 95.8%) of 95.0%, 1,000 decisions")
+    paired = {"players": {"two": player(0.3) | {"share": estimate(0.905)}}}  # decision by decision it is less sure
+    assert found(tmp_path, "Stage 2: agreement", trial=paired).verdict == OPEN
     assert found(tmp_path, "Stage 2: mean regret", trial={"players": {"two": player(0.345)}}).verdict == OPEN
 
 

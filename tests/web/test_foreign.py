@@ -103,6 +103,14 @@ def test_hands_of_texas_42_are_read_line_by_line():
     assert first.score is None
 
 
+def test_only_a_line_feed_ends_a_line_of_json():
+    spaced = json.dumps(HAND).replace(", ", ",\r")
+    noted = json.dumps(HAND | {"note": "a\u2028b\x85c"}, ensure_ascii=False)
+    assert len(games_of(f"{json.dumps(HAND)}\n{spaced}".encode())) == 2
+    with pytest.raises(BadInput, match="line 2: 'note' is not known"):
+        games_of(f"{json.dumps(HAND)}\n{noted}".encode())
+
+
 def test_a_saved_game_is_read_from_its_file(tmp_path):
     session = GameSession(Plan("domineering:rows=8,cols=8", frozenset([0]), "greedy", 5), [0])
     store = Store(tmp_path)

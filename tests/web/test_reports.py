@@ -59,6 +59,13 @@ def study_folder(folder: Path) -> Path:
     return folder
 
 
+def test_only_a_line_feed_ends_a_line_of_probes(tmp_path):
+    (tmp_path / "run").mkdir()
+    line = {"step": 3, "layers": [{"read": "a\u2028b\x85c", "r2": 0.5}]}
+    (tmp_path / "run" / "probes.jsonl").write_bytes(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+    assert probed(tmp_path)[0]["reads"] == {"a\u2028b\x85c": {"steps": [3], "r2": [[0.5]]}}
+
+
 def test_every_study_of_the_repository_has_a_question_and_figures_that_are_there():
     found = documents(None)
     assert {"chess", "domineering", "gomoku", "pylos", "texas42", "pylos-report"} <= set(found)

@@ -331,7 +331,7 @@ ALL_KINDS = (
     Kind(
         Form("stage2", (CHOICE,), "FILE"),
         "stage2:network.safetensors",
-        "one pass of a network that sees its own hand and the record of play",
+        "one pass of a network that sees its own hand and the record of play; nello and sevens by rules of thumb",
         make_stage2,
         game="texas42",
         settle=settle_network,

@@ -4,6 +4,7 @@
     expected(position, worlds=100, oracle=oracle)
 
 `HandTokens` makes the tokens of many worlds where the network is: a world is 28 tiles, so little has to travel.
+`as_taught` tells Stage 2 of a contract in the one way in which it was taught contracts, however it came about.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from rookery.arena.evaluator import chosen_device, on_threads
 from rookery.arena.networks import network_file, taught_game
 from rookery.arena.player import Choice, Player, Turn
 from rookery.arena.searching import Analyst
-from rookery.arena.texas42_heuristic import in_auction
+from rookery.arena.texas42_heuristic import HeuristicPlayer
 from rookery.errors import BadInput
 from rookery.games.texas42 import state_of
-from rookery.games.texas42_auction import PLAYING
-from rookery.games.texas42_tiles import CALLED_RANK, COUNT, HAND, HIGH, LOW, NO_TILE, SEATS, TILES
+from rookery.games.texas42_auction import PLAYING, SILENT
+from rookery.games.texas42_tiles import CALLED_RANK, COUNT, HAND, HIGH, LOW, NAMES, NO_TILE, NOT_NAMED, SEATS, TILES
 from rookery.nets.files import Loaded, load_network
 from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Transcript
 from rookery.search.analysis import Analysis, Line
+from rookery.search.expected import Exact, bids_of
 from rookery.search.texas42_batch import contract_tokens, legal_slots
 
 ROWS = {"cpu": 512, "cuda": 32768, "mps": 4096}
@@ -117,7 +119,10 @@ class HandTokens:
 
 
 class HandsOracle:
-    """Stage 1 as an oracle: states with all four hands -> Q [N, 7] from the mover's side."""
+    """Stage 1 as an oracle: states with all four hands -> Q [N, 7] from the mover's side.
+
+    It was taught hands that are played for points; nello and sevens are left to exact search.
+    """
 
     def __init__(
         self, network: Hands, device: str = "auto", rows: int | None = None, threads: int | None = 1,
@@ -146,8 +151,15 @@ class HandsOracle:
     @torch.inference_mode()
     def __call__(self, states: np.ndarray) -> np.ndarray:
         """Judge positions of any kind."""
-        if not len(states):
-            return np.zeros((0, HAND))
+        q, house = np.zeros((len(states), HAND)), states["declaration"] > NOT_NAMED
+        if house.any():
+            q[house] = Exact()(states[house])
+        if not house.all():
+            q[~house] = self.of_points(states[~house] if house.any() else states)
+        return q
+
+    def of_points(self, states: np.ndarray) -> np.ndarray:
+        """Judge positions of hands that are played for points."""
         with on_threads(self.threads):
             found = [self.judged(states[first : first + self.rows]) for first in range(0, len(states), self.rows)]
             return np.asarray(torch.cat(found).double().cpu().numpy())
@@ -182,8 +194,26 @@ def load_stage(text: str, stage: type[Hands] | type[Transcript]) -> Loaded:
 # ---- stage 2 -------------------------------------------------------------------------------------
 
 
+def as_taught(states: np.ndarray) -> np.ndarray:
+    """Return positions [N] with their contracts told as in the hands that Stage 2 learned from.
+
+    There nobody had spoken, and the first leader had the contract: 30 to 42 points for one mark. An auction tells of
+    bids, passes and marks in numbers of which it never saw one, so they are left out. A bid of marks, splash or plunge
+    needs all 42; after splash and plunge the first leader is the bidder's partner, and of the same team; where there is
+    no bid, 30 are needed, as everywhere. Nello and sevens are other games, and are refused.
+    """
+    house = states["declaration"] > NOT_NAMED
+    if house.any():
+        name = NAMES[int(states["declaration"][house.argmax()])]
+        raise BadInput(f"Stage 2 was taught hands that are played for points; it knows nothing of {name}")
+    told = states.copy()
+    told["wanted"], told["declarer"] = bids_of(states), states["leaders"][:, 0]
+    told["bids"], told["high_bid"] = SILENT, SILENT
+    return told
+
+
 class TranscriptJudge:
-    """Stage 2 asked about many decisions at once."""
+    """Stage 2 asked about many decisions at once; it is told of every contract as it was taught."""
 
     def __init__(self, network: Transcript, device: str = "auto"):
         self.device = chosen_device(device)
@@ -196,10 +226,10 @@ class TranscriptJudge:
 
         Only what the seat to move knows is read.
         """
-        found = []
+        found, told = [], as_taught(states)
         with on_threads(1):
-            for first in range(0, len(states), self.rows):
-                tokens = torch.from_numpy(contract_tokens(states[first : first + self.rows]))
+            for first in range(0, len(told), self.rows):
+                tokens = torch.from_numpy(contract_tokens(told[first : first + self.rows]))
                 found.append([part.float().cpu() for part in self.network.expect(tokens.to(self.device))])
         mean, spread, make = (torch.cat(column) for column in zip(*found, strict=True))
         scale = POINTS if self.network.config.answers == "q" else 1.0
@@ -210,11 +240,13 @@ class TranscriptPlayer(Analyst):
     """A player of one forward pass: the legal tile that Stage 2 expects most of.
 
     choice  `mean`: of points; `make`: of the chance to make or set the bid
+
+    In the auction, and in nello and sevens, of which Stage 2 knows nothing, rules of thumb decide.
     """
 
     def __init__(self, loaded: Loaded, choice: str = "mean", device: str = "auto"):
         assert isinstance(loaded.network, Transcript)
-        self.judge, self.rule = TranscriptJudge(loaded.network, device), choice
+        self.judge, self.rule, self.plain = TranscriptJudge(loaded.network, device), choice, HeuristicPlayer()
         if choice == "make" and loaded.network.config.answers != "q":
             raise BadInput("choice=make: this network was taught mean logits, and nothing about bids")
 
@@ -224,8 +256,8 @@ class TranscriptPlayer(Analyst):
 
     def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
         """Play a tile in each of several games; all are judged together."""
-        chosen = {i: Choice(in_auction(turn.position)) for i, turn in enumerate(turns) if bids(turn)}
-        playing = [turn for turn in turns if not bids(turn)]
+        chosen = {i: self.plain.choose(turn) for i, turn in enumerate(turns) if untaught(turn)}
+        playing = [turn for turn in turns if not untaught(turn)]
         played = iter(self.played(playing) if playing else ())
         return [chosen[i] if i in chosen else next(played) for i in range(len(turns))]
 
@@ -238,10 +270,18 @@ class TranscriptPlayer(Analyst):
         wanted = points if self.rule == "mean" else np.where(declaring[:, None], logits, -logits)
         return [Choice(line.action, line) for line in map(analysis_of, wanted, points, legal)]
 
+    def advice(self, turn: Turn) -> str:
+        """Say which tile to play; where rules of thumb decide, say that, too."""
+        why = untaught(turn)
+        return super().advice(turn) + (f", by rules of thumb: it was not taught {why}" if why else "")
 
-def bids(turn: Turn) -> bool:
-    """Tell whether a turn is one of the auction, in which rules of thumb decide."""
-    return bool(state_of(turn.position)["phase"] != PLAYING)
+
+def untaught(turn: Turn) -> str:
+    """Name what Stage 2 was not taught of a turn, in which rules of thumb decide; nothing if it was."""
+    state = state_of(turn.position)
+    if state["phase"] != PLAYING:
+        return "the auction"
+    return NAMES[int(state["declaration"])] if state["declaration"] > NOT_NAMED else ""
 
 
 def analysis_of(wanted: np.ndarray, points: np.ndarray, legal: np.ndarray) -> Analysis:

@@ -65,6 +65,6 @@ def uci(
 
     rookery match "uci:rookery engine uci --network network.pb.gz,nodes=100" uci:stockfish,depth=1 --game chess
     """
-    from rookery.engines.uci import run
+    from rookery.engines.uci_process import run
 
     run(network, player, seed, option or ())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from rookery.cli.shared import chosen_device, deadline
-from rookery.cli.study import bar_until_interrupt, listed, told
+from rookery.cli.study import bar_until_interrupt, circumstances, listed, told
 from rookery.errors import BadInput
 
 if TYPE_CHECKING:
@@ -162,6 +162,22 @@ def paced(place: Path, what: str) -> Iterator[None]:
         told(f"{place.name}: {made:,} {what} in {seconds:,.0f} s, {made / max(seconds, 1e-9):,.1f} a second")
 
 
+@contextmanager
+def noted(folder: Path, piece: str, seed: int | None = None) -> Iterator[None]:
+    """Note by which command a piece is done, where and in how many seconds, those of an interrupted one too."""
+    from rookery.studies.texas42_measured import keep_note
+
+    begun, failed = time.monotonic(), False
+    try:
+        yield
+    except Exception:
+        failed = True
+        raise
+    finally:
+        if not failed:
+            keep_note(folder, piece, circumstances() | {"seed": seed, "seconds": time.monotonic() - begun})
+
+
 def fill_positions(
     folder: Path, name: str, deals: int, part: str, seed: int, threads: int | None, until: float,
     spread: Spreader | None = None, **settings: Any,
@@ -171,7 +187,7 @@ def fill_positions(
     from rookery.studies.texas42_positions import PositionSettings, make_positions
 
     wanted, place = PositionSettings(part=part, seed=seed, **settings), folder / "data" / name
-    with bar_until_interrupt(name) as say, paced(place, "positions"):
+    with bar_until_interrupt(name) as say, paced(place, "positions"), noted(folder, name, seed):
         count = 1 if spread else all_threads(threads)
         done = make_positions(place, deals, wanted, count, say, lambda: time.monotonic() >= until, spread or in_turn)
     if not done:
@@ -196,7 +212,7 @@ def fill_decisions(
     marks = [text if text in ("", "exact") else digest(file_of(text).read_bytes())[:16] for text in files]
     wanted = DecisionSettings(part=part, seed=seed, oracle=marks[0], second=marks[1], **settings)
     place = folder / "data" / name
-    with bar_until_interrupt(name) as say, paced(place, "hands"):
+    with bar_until_interrupt(name) as say, paced(place, "hands"), noted(folder, name, seed):
         labeller = labeller_of(files, device, all_threads(threads), compiled)
         elsewhere = Elsewhere(spread, Packed(files, compiled)) if spread else None
         done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until, elsewhere)
@@ -276,7 +292,7 @@ def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: floa
     if run.complete:
         run.clear_up()
     else:
-        with bar_until_interrupt(settings.name) as say:
+        with bar_until_interrupt(settings.name) as say, noted(folder, settings.name, settings.seed):
             say(0, settings.steps, "reading data")
             done = run.train(loaded.for_run(settings), None, say, until)
         if not done:
@@ -291,7 +307,7 @@ def make_the_trial(
     from rookery.studies.texas42_trial import TRIAL, drawn_decisions, make_trial
 
     drawn = drawn_decisions(folder, data, decisions, seed)
-    with bar_until_interrupt(TRIAL) as say:
+    with bar_until_interrupt(TRIAL) as say, noted(folder, TRIAL, seed):
         ended = lambda: time.monotonic() >= until  # noqa: E731
         trial = make_trial(drawn, worlds, seed, threads, say, folder / TRIAL, ended, decisions)
     if trial is None:
@@ -304,7 +320,7 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     import numpy as np
 
     from rookery.studies.archives import digest
-    from rookery.studies.texas42_evaluate import all_choices, evaluate_trial, network_players, paired, peers
+    from rookery.studies.texas42_evaluate import all_choices, apart, evaluate_trial, network_players, paired, peers
     from rookery.studies.texas42_measured import keep, read_measured
     from rookery.studies.texas42_pieces import network_marks
     from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
@@ -319,7 +335,7 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     judged = before["trial"] if before.get("trial", {}).get("mark") == mark else {"networks": {}, "choices": {}}
     new = {name for name, run in network_players(folder, worlds).items() if judged["networks"].get(run) != marks[run]}
     known = {name: np.array(chosen) for name, chosen in judged["choices"].items() if name not in new}
-    with bar_until_interrupt("choices") as say:
+    with bar_until_interrupt("choices") as say, noted(folder, "choices", seed):
         choices = all_choices(folder, trial, device=device, threads=threads, say=say, known=known)
     players = evaluate_trial(trial, choices)
     pairs = [
@@ -327,7 +343,8 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
         for first, second in peers(folder, worlds) if first in choices and second in choices
     ]  # fmt: skip
     found = {"decisions": len(trial.states), "worlds": worlds, "mark": mark, "networks": judged["networks"] | marks}
-    found |= {"players": players, "pairs": pairs, "choices": {name: slots.tolist() for name, slots in choices.items()}}
+    found |= {"players": players, "pairs": pairs, "apart": apart(folder, trial, choices)}
+    found |= {"choices": {name: slots.tolist() for name, slots in choices.items()}}
     keep(folder, {"trial": found})
     told(f"choices of {len(players)} players are judged")
 
@@ -339,7 +356,8 @@ def compare_labels(folder: Path) -> None:
     from rookery.studies.texas42_measured import keep_part
 
     sets = [each for each in data_sets(folder, "decisions") if each.numbers()]
-    compared = {each.folder.name: logits_against_q(next(each.read())) for each in sets}
+    with noted(folder, "claim"):
+        compared = {each.folder.name: logits_against_q(next(each.read())) for each in sets}
     found = {name: facts for name, facts in compared.items() if facts}
     keep_part(folder, "claim", found)
     told(f"choices by logits are compared in {', '.join(found) or 'no set'}")
@@ -359,7 +377,7 @@ def play_match(folder: Path, duel: str, deals: int, device: str, threads: int, s
         told(f"{duel}: played already")
         return
     first, second = (player_of(name, folder, device, threads) for name in names)
-    with bar_until_interrupt(duel):
+    with bar_until_interrupt(duel), noted(folder, duel, seed):
         facts = play_duel(first, second, deals, seed).facts()
     runs = [name.partition(":")[0] for name in names]
     used = {name: marks[name] for name in runs if name in marks}

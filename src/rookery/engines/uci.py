@@ -1,49 +1,44 @@
 """A chess engine that speaks UCI: one of Lc0's networks with Lc0's search, or any player of the arena.
 
 One thread reads lines, one thinks, and the main one obeys: it never waits for a thought, so that `stop` is answered at
-once, with what is known without the network's pass, or the large tree's cut, that is under way and ends unheard.
-What cannot be understood or done is told in an `info string` and changes nothing.
+once, with what is known without the network's pass, or the large tree's cut, that is under way and ends unheard. Until
+it has ended nobody else thinks: the next search begins behind it, while its time runs and `stop` is heard, and what
+`ucinewgame` and options want is done then. What cannot be understood or done is told in an `info string` and changes
+nothing.
 """
 
 from __future__ import annotations
 
-import queue
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import rookery
 from rookery.arena.player import PlayerFailed
-from rookery.engines.pipes import heard, leave, tell
-from rookery.engines.uci_info import Style, info_lines, move_texts
-from rookery.engines.uci_options import DOUBTFUL, LIVE, OPTIONS, Options, read_option
-from rookery.engines.uci_thinkers import Job, NetworkThinker, PlayerThinker, Thinker, fallback, seed_of
-from rookery.engines.uci_words import Go, read_go, read_moves, read_position
+from rookery.engines.uci_info import Style, Told, info_lines, move_texts
+from rookery.engines.uci_options import LIVE, OPTIONS, Options, read_option
+from rookery.engines.uci_seat import Seat
+from rookery.engines.uci_thinkers import Job, Thinker, fallback, seed_of
+from rookery.engines.uci_words import LEAST, Go, read_go, read_moves, read_position
 from rookery.errors import BadInput
 from rookery.lc0.positions import chess_game
-from rookery.nets.lc0.named import check_named
 from rookery.search.analysis import Limits
 
-LONGEST_LINE = 1 << 16
-QUIT_WITHIN = 0.5  # seconds to obey what was said before `quit`
-END_WITHIN = 120.0  # seconds to obey what was said before the input ended: a network may have to be loaded first
 INFO_EVERY = 1.0  # seconds
 FIRST_INFO = 0.1
-USUAL_PLAYER = "alphabeta"
-"""who plays where no network is named"""
-AUTODISCOVER = "<autodiscover>"
 
 
 @dataclass
 class Running:
-    """A search under way."""
+    """A search under way, or one that waits for the end of the one before."""
 
     job: Job
     go: Go
     seconds: float | None
     """time for the move, from now on or from `ponderhit`"""
+    thinker: Thinker | None = None
+    """who thinks about it, as soon as it is begun"""
     begun: float = field(default_factory=time.monotonic)
     deadline: float | None = None
     held: bool = False
@@ -61,17 +56,26 @@ class UciEngine:
         finished: Callable[[Running], None] = lambda running: None,
     ):  # fmt: skip
         """Make an engine; `finished` hears of the end of each thought, in the thread of the thought."""
-        self.say, self.player, self.seed, self.finished_hook = say, player, seed, finished
+        self.say, self.seed, self.finished_hook = say, seed, finished
         self.options = Options()
         if network:
             self.options.set("WeightsFile", network)
-        self.thinker: Thinker | None = None
-        self.made_of: tuple[str, ...] = ()
-        self.stale, self.ready = True, False
+        self.options.hold()
+        self.seat = Seat(self.options, player, self.remark, self.complain)
         self.running: Running | None = None
+        """the search that is to be answered"""
+        self.thought: Running | None = None
+        """the search that was thought about last, answered or not"""
         self.worker: threading.Thread | None = None
+        self.forgetful = False
+        """whether the thinker has to forget all it knows before it thinks again"""
         self.words: list[str] = ["startpos"]
         self.position, self.start, self.moves = read_position(self.words, chess_game())
+
+    @property
+    def thinker(self) -> Thinker | None:
+        """Who thinks, if there is anybody yet."""
+        return self.seat.thinker
 
     # -- lines --
 
@@ -91,8 +95,7 @@ class UciEngine:
 
     def complain(self, error: Exception) -> None:
         """Tell people what could not be done; of a fault of ours, its kind too."""
-        known = isinstance(error, BadInput | PlayerFailed | OSError)
-        self.remark(f"error: {error}" if known else f"fault: {type(error).__name__}: {error}")
+        self.remark(told_error(error))
 
     def remark(self, text: str) -> None:
         """Tell people something, in one line of signs that can be shown."""
@@ -108,10 +111,10 @@ class UciEngine:
         self.say("uciok")
 
     def isready(self, rest: str) -> None:
-        """Load and compile what is needed, then say so; at once while thinking."""
-        if self.running is None:
+        """Load and compile what is needed, then say so; at once while there is a thought, be it unheard."""
+        if self.running is None and self.at_rest():
             try:
-                self.prepared()
+                self.seat.taken()
             except Exception as error:  # whatever is wrong, the manager waits for an answer
                 self.complain(error)
         self.say("readyok")
@@ -131,7 +134,7 @@ class UciEngine:
         elif option.name == "Clear Hash":
             self.forget()
         elif option.name not in LIVE:
-            self.stale = True
+            self.seat.stale = True
         if option is not None and option.name == "UCI_Chess960":
             self.position_comes(" ".join(self.words))
 
@@ -142,9 +145,8 @@ class UciEngine:
     def forget(self) -> None:
         """Let the thinker forget all it knows, as soon as it does not think."""
         self.halt()
-        self.wait_for_worker()
-        if self.thinker is not None:
-            self.thinker.new_game()
+        self.forgetful = True
+        self.at_rest()
 
     def position_comes(self, rest: str) -> None:
         """Take a position; one that cannot be read leaves the one before."""
@@ -154,54 +156,9 @@ class UciEngine:
 
     # -- thinking --
 
-    def prepared(self) -> Thinker:
-        """Return who thinks, ready to do so; who thought before goes on where the options want what cannot be."""
-        if self.stale or self.thinker is None:
-            self.wait_for_worker()
-            self.renew_what_can_be()
-            self.stale, self.options.proven = False, dict(self.options.values)
-        assert self.thinker is not None
-        if not self.ready:
-            self.thinker.prepare()
-            self.ready = True
-        return self.thinker
-
-    def renew_what_can_be(self) -> None:
-        """Make the thinker that the options want, but for those that want what cannot be: these are taken back."""
-        for doubtful in (*DOUBTFUL, ()):
-            try:
-                self.renew()
-                return
-            except BadInput as error:
-                if self.thinker is None:
-                    raise
-                self.complain(error)
-                self.options.take_back(doubtful)
-
-    def renew(self) -> None:
-        """Make the thinker that the options want; the one before stays where that fails."""
-        path = self.options.values["WeightsFile"]
-        network = path if path not in ("", AUTODISCOVER) else ""
-        chess960 = self.options.values["UCI_Chess960"]
-        wanted = ("network", network) if network else ("player", self.player or USUAL_PLAYER, chess960)
-        if isinstance(self.thinker, NetworkThinker) and wanted == self.made_of:
-            self.thinker.renew()
-            return
-        made: Thinker
-        if network:
-            made = NetworkThinker(network, self.options)
-        else:
-            if not self.player:
-                self.remark(f"no network is named by WeightsFile or --network; {USUAL_PLAYER} plays")
-            made = PlayerThinker(wanted[1], chess_game(chess960 == "true"))
-        if self.thinker is not None:
-            self.thinker.close()
-        self.thinker, self.made_of, self.ready = made, wanted, False
-
     def go(self, rest: str) -> None:
-        """Begin to think."""
+        """Begin to think, at once or behind a thought that has not ended."""
         self.halt()
-        self.wait_for_worker()
         go, strange = read_go(rest.split())
         if strange:
             self.remark(f"go: not understood: {' '.join(strange)[:60]}")
@@ -209,18 +166,43 @@ class UciEngine:
             self.say(f"info depth 0 score {'mate 0' if self.position.state['checkers'] else 'cp 0'}")
             self.say("bestmove (none)")
             return
+        rested = self.at_rest()
         try:
-            thinker = self.prepared()
-            running = self.set_up(go)
-            for remark in thinker.begin(running.job):
-                self.remark(remark)
+            if rested:
+                self.seat.taken()  # whatever that takes, the time of the move is counted from now on
         except Exception as error:  # as above
             self.complain(error)
             self.answer_with(fallback(self.position)[0])
             return
-        self.running = running
+        self.running = self.set_up(go)
+        if rested:
+            self.launch(self.running)
+
+    def launch(self, running: Running) -> None:
+        """Let a search be thought about."""
+        try:
+            thinker, job = self.seat.taken(), running.job
+            if running.deadline is not None and job.limits.seconds is not None:
+                job.limits = replace(job.limits, seconds=max(LEAST, running.deadline - time.monotonic()))
+            for remark in thinker.begin(job):
+                self.remark(remark)
+        except Exception as error:  # as above
+            self.complain(error)
+            self.answer()
+            return
+        running.thinker, self.thought = thinker, running
         self.worker = threading.Thread(target=self.work, args=(thinker, running), daemon=True)
         self.worker.start()
+
+    def at_rest(self) -> bool:
+        """Tell whether nobody thinks; then the thinker forgets what it should."""
+        if self.thought is not None and not self.thought.done.is_set():
+            return False
+        self.wait_for_worker()
+        if self.forgetful and self.thinker is not None:
+            self.thinker.new_game()
+        self.forgetful = False
+        return True
 
     def set_up(self, go: Go) -> Running:
         """Make what is needed for a search."""
@@ -244,14 +226,16 @@ class UciEngine:
         try:
             thinker.think(running.job)
         except Exception as error:  # whatever a player does, the manager gets an answer
-            running.failure = f"{type(error).__name__}: {error}"
+            running.failure = told_error(error)
         running.done.set()
         self.finished_hook(running)
 
     def finished(self, running: Running) -> None:
-        """Hear that a thought has come to its end."""
+        """Hear that a thought has come to its end: it is answered, or one that waits for it begins."""
         if running is self.running and not running.held:
             self.answer()
+        elif self.running is not None and self.running.thinker is None and self.at_rest():
+            self.launch(self.running)
 
     def stop(self, rest: str) -> None:
         """Answer now."""
@@ -272,11 +256,12 @@ class UciEngine:
         """End a search and answer with what is known."""
         if self.running is not None:
             self.running.job.stop[0] = 1
-            self.running.done.wait(self.thinker.last_word if self.thinker else 0.0)
+            if self.running.thinker is not None:
+                self.running.done.wait(self.running.thinker.last_word)
             self.answer()
 
     def wait_for_worker(self) -> None:
-        """Wait until nobody thinks any more; a pass of a network may still be under way."""
+        """Wait until nobody thinks any more; only where that is known to be at once, or nobody waits for us."""
         if self.worker is not None:
             self.worker.join()
             self.worker = None
@@ -305,12 +290,11 @@ class UciEngine:
 
     def tell(self, running: Running, last: bool = False) -> tuple[int, ...]:
         """Tell what is known; return the best play."""
-        assert self.thinker is not None
         style = Style(
             self.options.values["ScoreType"], self.options.on("UCI_ShowWDL"), self.options.on("UCI_ShowMovesLeft"),
             self.options.number("MultiPV"),
         )  # fmt: skip
-        told = self.thinker.told(running.job, style.lines, last and self.options.on("VerboseMoveStats"))
+        told = self.known(running, style.lines, last and self.options.on("VerboseMoveStats"))
         if told is None:
             return ()
         if last:
@@ -320,12 +304,19 @@ class UciEngine:
             self.say(line)
         return told.moves
 
+    def known(self, running: Running, lines: int, verbose: bool) -> Told | None:
+        """Return what is known of a search; of one that waits, what the one before it has found."""
+        if running.thinker is not None:
+            return running.thinker.told(running.job, lines, verbose)
+        usable = self.thinker is not None and not self.forgetful and not self.seat.stale
+        return self.thinker.told_before(running.job, lines) if self.thinker is not None and usable else None
+
     def answer(self) -> None:
         """Say what is known and the best move; nobody waits for the thought any more."""
         running, self.running = self.running, None
         assert running is not None
         if running.failure:
-            self.remark(f"error: {running.failure}")
+            self.remark(running.failure)
         best = self.tell(running, last=True)
         best = best or (running.job.only or tuple(fallback(running.job.position)))[:1]
         texts = move_texts(best[:2], running.job.position)
@@ -341,60 +332,7 @@ class UciEngine:
     }  # fmt: skip
 
 
-# ---- the process ---------------------------------------------------------------------------------
-
-
-def serve(
-    lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], None], network: str = "", player: str = "",
-    seed: int = 0, options: Iterable[tuple[str, str]] = (),
-) -> None:  # fmt: skip
-    """Read lines and obey them until `quit` or the end of the input; then a search is ended, at once."""
-    events: queue.Queue[str | Running | None] = queue.Queue()
-    engine = UciEngine(say, network, player, seed, events.put)
-    for name, value in options:
-        engine.set(name, value)
-
-    def read() -> None:
-        within = END_WITHIN
-        for line in lines:
-            if line.split()[:1] == ["quit"]:
-                within = QUIT_WITHIN
-                break
-            events.put(line)
-        events.put(None)
-        time.sleep(within)
-        leave()  # the main thread is busy, with a network to load or code to compile
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        try:
-            event = events.get(timeout=engine.patience())
-        except queue.Empty:
-            engine.tick()
-            continue
-        if event is None:
-            break
-        try:
-            if isinstance(event, Running):
-                engine.finished(event)
-            else:
-                engine.line(event)
-        except Exception as error:  # a fault of ours; a game should not be lost by it
-            engine.complain(error)
-    engine.halt()
-    leave()
-
-
-def run(network: str = "", player: str = "", seed: int = 0, options: Iterable[str] = ()) -> None:
-    """Be an engine on standard input and output."""
-    pairs = [text.partition("=")[::2] for text in options]
-    for name, value in pairs:
-        Options().set(name, value)  # what means nothing is refused before a manager waits
-    if network and player:
-        raise BadInput(f"either a network or a player plays, not both {network!r} and {player!r}")
-    if network:
-        check_named(network)
-    if player:
-        PlayerThinker(player, chess_game()).close()
-    sys.setswitchinterval(0.001)  # seconds after which a thread that thinks lets the others in
-    serve(heard(LONGEST_LINE), tell, leave, network, player, seed, pairs)
+def told_error(error: Exception) -> str:
+    """Say what went wrong; of a fault of ours, its kind too."""
+    known = isinstance(error, BadInput | PlayerFailed | OSError)
+    return f"error: {error}" if known else f"fault: {type(error).__name__}: {error}"

@@ -167,7 +167,7 @@ LIVE = {
     "SmartPruningFactor", "Threads", "Clear Hash",
 }  # fmt: skip
 """options that hold from now on; for the others the search is made anew"""
-DOUBTFUL = (("WeightsFile", "Backend", "PolicyHead", "ValueHead"), ("RamLimitMb", "NNCacheSize"))
+DOUBTFUL = (("WeightsFile", "Backend", "PolicyHead", "ValueHead"), ("RamLimitMb", "NNCacheSize", "MinibatchSize"))
 """options that may want what is not there: a network, memory; taken back in this order where the search fails"""
 
 
@@ -200,11 +200,18 @@ class Options:
     def __init__(self) -> None:
         self.values = {option.name: option.default for option in OPTIONS}
         self.proven = dict(self.values)
-        """what the options were when the search was made last"""
+        """what the options were when the search was made last, or when the engine was started"""
 
-    def take_back(self, names: Sequence[str]) -> None:
-        """Give options the values with which a search could be made."""
-        self.values |= {name: self.proven[name] for name in names}
+    def hold(self) -> None:
+        """Note that a search can be made with the options as they are."""
+        self.proven = dict(self.values)
+
+    def take_back(self, names: Sequence[str]) -> bool:
+        """Give options the values with which a search could be made; tell whether any had another."""
+        before = {name: self.proven[name] for name in names}
+        changed = any(self.values[name] != value for name, value in before.items())
+        self.values |= before
+        return changed
 
     def set(self, name: str, value: str) -> EngineOption | None:
         """Set an option and return it; None if nobody is told of it. Raise BadInput for a wrong name or value."""

@@ -27,6 +27,7 @@ from rookery.search.analysis import Analysis, Limits, Watch
 from rookery.search.threads import new_stop
 
 CPU_BATCH, CARD_BATCH = 7, 256
+FEW_NODES = 4  # in which all that a search does is done once; a large network takes seconds for a full batch
 
 
 @dataclass
@@ -70,6 +71,10 @@ class Thinker:
         """Return what is known so far; None if nothing is."""
         raise NotImplementedError
 
+    def told_before(self, job: Job, lines: int) -> Told | None:
+        """Return what is known of a search that is not begun from one that still goes on; None if nothing is."""
+        return None
+
     def close(self) -> None:
         """Free what is held."""
 
@@ -86,32 +91,25 @@ class NetworkThinker(Thinker):
         self.renew()
 
     def renew(self) -> None:
-        """Make the tree anew, and read the network if it is to be another one or elsewhere."""
+        """Make the tree anew, and read the network if it is to be another one or elsewhere; all or nothing of it."""
         values = self.options.values
         device = chosen_device(values["Backend"]).type
         settings = self.options.settings(CPU_BATCH if device == "cpu" else CARD_BATCH)
         heads, fill = (values["PolicyHead"], values["ValueHead"]), values["HistoryFill"]
         wanted = (self.name, device, *heads, fill, str(settings.batch))
-        if wanted != self.read_with:
+        another = wanted != self.read_with
+        if another:
             precision = "f32" if device == "cpu" else "f16"
             policy, value = (head or None for head in heads)
-            self.evaluator: Evaluator = load(self.name, device, precision, policy, value, fill, settings.batch, 0)
-            self.read_with = wanted
+            evaluator = load(self.name, device, precision, policy, value, fill, settings.batch, 0)
+        else:
+            evaluator = self.evaluator
         room, remembered = self.options.number("RamLimitMb"), self.options.number("NNCacheSize")
-        self.searcher = Searcher(self.evaluator, settings, room, remembered=remembered)
-
-    def prepare(self) -> None:
-        """Compile, and let the network run, by a look at two positions of which one follows from the other."""
-        if self.evaluator.card:
-            self.evaluator.card.prepare()
-        few = Limits(nodes=self.searcher.settings.batch + 2)
-        self.searcher.begin(chess_game().position("startpos"))
-        self.searcher.run(few)
-        position = chess_game().position("startpos")
-        position.play(self.searcher.found().action)
-        self.searcher.begin(position)
-        self.searcher.run(few)
-        self.searcher.clear()
+        searcher = Searcher(evaluator, settings, room, remembered=remembered)
+        if another:
+            warm_up(searcher)
+        self.evaluator: Evaluator = evaluator
+        self.searcher, self.read_with = searcher, wanted
 
     def new_game(self) -> None:
         self.searcher.clear()
@@ -139,7 +137,26 @@ class NetworkThinker(Thinker):
 
     def told(self, job: Job, lines: int, verbose: bool = False) -> Told | None:
         found = self.searcher.found()
-        return told_of_found(found, lines, job.position if verbose else None) if found.moves else None
+        known = found.moves and found.visits > 0
+        return told_of_found(found, lines, job.position if verbose else None) if known else None
+
+    def told_before(self, job: Job, lines: int) -> Told | None:
+        found = None if job.only else self.searcher.known_of(job.position)
+        return None if found is None else told_of_found(found, lines)
+
+
+def warm_up(searcher: Searcher) -> None:
+    """Compile, and let the network run, by a look at two positions of which one follows from the other."""
+    if searcher.evaluator.card:
+        searcher.evaluator.card.prepare()
+    few = Limits(nodes=FEW_NODES)
+    position = chess_game().position("startpos")
+    searcher.begin(position)
+    searcher.run(few)
+    position.play(searcher.found().action)
+    searcher.begin(position)
+    searcher.run(few)
+    searcher.clear()
 
 
 class PlayerThinker(Thinker):

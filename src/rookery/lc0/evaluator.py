@@ -119,7 +119,7 @@ class Evaluator:
 
     def __init__(
         self, network: Lc0Network, device: str = "cpu", precision: str = "f32", fill: str = "fen_only",
-        batch: int = 64, remembered: int = REMEMBERED, compiled: bool = False,
+        batch: int = 64, remembered: int = REMEMBERED, compiled: bool = False, name: str = "",
     ):  # fmt: skip
         """Put a network on a device.
 
@@ -128,7 +128,9 @@ class Evaluator:
         batch       positions the network judges at once
         remembered  answers that are kept; 0 for none
         compiled    whether torch.compile joins its steps, which takes a minute at the first pass of each size
+        name        by which people know the network
         """
+        self.name, self.precision = name, precision
         if precision not in PRECISIONS:
             raise BadInput(f"precision {precision!r} should be one of {', '.join(PRECISIONS)}")
         self.dtype = PRECISIONS[precision]
@@ -186,15 +188,37 @@ class Evaluator:
         win, draw, lose = (float(chance) for chance in found.chances[row])
         return Evaluation(float(found.q[row]), draw, float(found.moves_left[row]), (win, draw, lose), moves)
 
-    def judge(self, states: np.ndarray) -> Judged:
-        """Judge N states of chess, all of one game's options."""
+    def judge(self, states: np.ndarray, unsound: bool = False) -> Judged:
+        """Judge N states of chess, all of one game's options.
+
+        An answer that is no finite number is refused, unless `unsound` ones are wanted.
+        """
         masks, values, turns = pairs_of(states, self.format, self.fill)
         actions, indices, counts = moves_of(states, turns, self.game.most_legal)
         rows = self.answers(masks, values)
         logits = np.zeros(indices.shape, np.float32)
         for i, count in enumerate(counts):
             logits[i, :count] = rows[i, indices[i, :count]]
+        if not unsound:
+            self.refuse_no_numbers(states, logits, rows[:, -5:])
         return Judged(rows[:, -5:-2], rows[:, -2], rows[:, -1], actions, indices, logits, counts)
+
+    def refuse_no_numbers(self, states: np.ndarray, logits: np.ndarray, others: np.ndarray) -> None:
+        """Refuse answers of which any is no finite number, naming the first position."""
+        wrong = ~(np.isfinite(logits).all(1) & np.isfinite(others).all(1))
+        if wrong.any():
+            raise self.no_numbers(self.game.fen(states[int(wrong.argmax())]))
+
+    def no_numbers(self, fen: str = "") -> BadInput:
+        """Return the complaint about a network whose answers are no finite numbers."""
+        remedy = {
+            "f32": "its weights are broken; get the file again, or check what wrote it (`rookery check` looks inside)",
+            "bf16": "its weights are broken, or it needs more exact numbers: run it in f32 (--precision f32)",
+            "f16": "its numbers do not fit into f16, or its weights are broken: run it in bf16 or f32 "
+            "(--precision f32; in the UCI engine, option Backend cpu)",
+        }
+        name, where = f"network {self.name!r}" if self.name else "the network", f" at {fen!r}" if fen else ""
+        return BadInput(f"{name} answers with numbers that are not finite{where}: {remedy[self.precision]}")
 
     def answers(self, masks: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Return what the network says of N positions [N, 1858 + 5]: logits, chances, q and the moves left."""
@@ -314,7 +338,7 @@ def load(
     checked_device(device)
     network = named_network(path)
     network.choose_heads(policy_head, value_head)
-    return Evaluator(network, device, precision, fill, batch, remembered, compiled)
+    return Evaluator(network, device, precision, fill, batch, remembered, compiled, str(path))
 
 
 def shown_planes(position: Position, form: int, fill: int) -> tuple[np.ndarray, int]:

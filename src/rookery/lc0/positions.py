@@ -83,10 +83,10 @@ def position_after(fen: str, moves: Sequence[str], game: Chess) -> Position:
 def read_lines(path: str | Path, game: Chess) -> Iterator[Position]:
     """Read positions from a file of one JSON object a line; an error names the line."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # some programs begin with a mark of the encoding
+        text = Path(path).read_bytes().decode("utf-8-sig")  # some programs begin with a mark of the encoding
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    yield from positions_in(text.splitlines(), str(path), game)
+    yield from positions_in(text.split("\n"), str(path), game)  # what else ends lines may stand inside a JSON text
 
 
 def positions_in(lines: Iterable[str], name: str, game: Chess) -> Iterator[Position]:

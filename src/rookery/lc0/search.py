@@ -39,6 +39,7 @@ from rookery.search.lc0_arrays import (
     MEMORY,
     MOST_VISITS,
     PROVEN,
+    Arrays,
     another_batch,
     keep_subtree,
     room,
@@ -54,6 +55,7 @@ REMEMBERED = 200_000
 LEAST_NODES = 16
 MOST_NODES = MOST_VISITS // EDGES_A_NODE  # edges are numbered with 32 bits
 REPORT_EVERY = 0.2  # seconds
+AT_ONCE = 0.01  # seconds
 KEPT_MOVES = 100  # plies over which a tree is kept at most
 SPARE = 1 << 12  # nodes that are not worth keeping a smaller tree for
 
@@ -158,6 +160,17 @@ class Searcher:
                 find_speakers(self.arrays)
             self.top, self.earlier = 0, None
 
+    def known_of(self, position: Position) -> Found | None:
+        """Return what is known of a position that follows from the one searched; None if nothing is, or not at once."""
+        if not self.lock.acquire(timeout=AT_ONCE):  # held for long only where a large tree is cut
+            return None
+        try:
+            top = self.node_of(searchable(position)) if self.known else None
+            restricted = bool(self.arrays.tree[0]["restricted"])
+            return None if top is None or restricted else found_in(self.arrays, top)
+        finally:
+            self.lock.release()
+
     def node_of(self, position: Position) -> int | None:
         """Return the node of a position that follows from the last one by moves in the tree; None if there is none."""
         old, new = self.position.copy(), position.state
@@ -231,8 +244,7 @@ class Searcher:
             waiting = gather(t, self.most, target)
         if waiting:
             answers = self.evaluator.run(t.masks[:waiting], t.values[:waiting])
-            with self.lock:
-                take_in(t, answers)
+            self.take(t, answers)
         else:
             with self.lock:
                 release(t)
@@ -244,13 +256,20 @@ class Searcher:
             waiting = gather(new, self.most, target - int(last.batch[0]["gathered"]))
         begun = self.evaluator.begin(new.masks[:waiting], new.values[:waiting]) if waiting else None
         answers = self.under_way.wait() if self.under_way else None
-        with self.lock:
-            if answers is not None:
-                take_in(last, answers)
-            if not waiting:
+        if answers is not None:
+            self.take(last, answers)
+        if not waiting:
+            with self.lock:
                 release(new)
         self.under_way = begun
         self.batches.reverse()
+
+    def take(self, t: Arrays, answers: np.ndarray) -> None:
+        """Back up what the network says of a batch; what is no number is refused, and the tree stays as it was."""
+        with self.lock:
+            sound = take_in(t, answers)
+        if not sound:
+            raise self.evaluator.no_numbers()
 
     @property
     def most(self) -> int:

@@ -1,6 +1,7 @@
 """What comes of a leaf: priors of its moves, its value on the way up, proofs, evaluations that are remembered.
 
-An evaluation is remembered by a hash of what the network saw, in a place that the hash names; newer ones take it over.
+An evaluation is remembered by a hash of what the network saw and of how the board was turned for it, in a place that
+the hash names; newer ones take it over.
 """
 
 from __future__ import annotations
@@ -34,10 +35,7 @@ def expand(t: Arrays, n: int) -> None:
         t.shares[i] = math.exp((t.logits[i] - top) * t.options[0].sharpness)
         mass += t.shares[i]
     for i in range(count):
-        prior = t.shares[i] / mass
-        if not math.isfinite(prior):
-            prior = 1.0 / count  # a network that answers with no number
-        t.edges[first + i].prior = float32(prior)
+        t.edges[first + i].prior = float32(t.shares[i] / mass)
     for i in range(1, count):  # by insertion: equal ones stay in the order of their actions
         prior, action, k = t.edges[first + i].prior, t.edges[first + i].action, i
         while k > 0 and t.edges[first + k - 1].prior < prior:
@@ -111,20 +109,17 @@ def back_up(t: Arrays, n: int, value: float, draws: float, plies: float) -> None
         value, more_value, plies = -value, -more_value, plies + 1
 
 
-@inner
-def finite(number: float) -> float:
-    """Return a number; 0 where a network answers with none."""
-    return number if math.isfinite(number) else 0.0
-
-
 # ---- what is remembered --------------------------------------------------------------------------
 
 
 @inner
 def view_key(t: Arrays, row: int) -> Word:
-    """Hash what the network sees of a leaf, and castling rights and en passant, by which moves may differ unseen."""
+    """Hash what the network sees of a leaf, and castling rights, en passant and turn, by which moves may differ unseen.
+
+    Logits are kept in the order of the moves on the board, and boards that are turned differently may look alike.
+    """
     state = t.leaves[row]
-    word = scramble(state.boards[state.plies & 7, RIGHTS] + STEP)
+    word = scramble(scramble(state.boards[state.plies & 7, RIGHTS] + STEP) ^ uint64(t.slots[row].turn))
     for plane in range(t.masks.shape[1]):
         word = scramble(word ^ (t.masks[row, plane] + uint64(plane) * STEP))
     return scramble(word ^ uint64(state.clocks[state.plies & 7])) | uint64(1)

@@ -26,7 +26,7 @@ from rookery.games.rules import State, play
 from rookery.search.borrowed import borrowed
 from rookery.search.inner import inner
 from rookery.search.lc0_arrays import ENDED, MOST_COLLISIONS, NONE, OPEN, TWO_FOLD, Arrays
-from rookery.search.lc0_backup import back_up, expand, finite, recall, remember, view_key
+from rookery.search.lc0_backup import back_up, expand, recall, remember, view_key
 from rookery.search.lc0_twins import copy_priors, plies_since_same, speaker_of, twin_key
 
 LOW = -1e300
@@ -255,7 +255,7 @@ def gather(t: Arrays, most: int, target: int) -> int:
             count_walk(t, depth)
             slot = t.slots[row]
             slot.turn = encode(t.leaves[row], t.options[0].form, t.options[0].fill, t.masks[row], t.values[row])
-            slot.node, slot.key = int32(n), view_key(t, row)
+            slot.node, slot.key = int32(n), view_key(t, row)  # which needs the turn
             if recall(t, row):
                 tree.known += int64(1)
                 at_once += 1
@@ -265,23 +265,40 @@ def gather(t: Arrays, most: int, target: int) -> int:
     return int(batch.gathered)
 
 
+@inner
+def all_numbers(t: Arrays, answers: Any) -> bool:
+    """Tell whether all that is asked about the leaves that wait was answered with finite numbers."""
+    for row in range(t.batch[0].gathered):
+        node, turn = t.nodes[t.slots[row].node], int(t.slots[row].turn)
+        total = answers[row, 1861] + answers[row, 1859] + answers[row, 1862]
+        sound = math.isfinite(total)
+        for i in range(node.count):
+            sound &= math.isfinite(answers[row, t.table[turn, t.edges[node.first + i].action]])
+        if not sound:
+            return False
+    return True
+
+
 @njit(cache=True, nogil=True)
-def take_in(t: Arrays, answers: Any) -> None:
-    """Take in what the network says of the leaves that wait: logits, chances, q and plies left, [n, 1858 + 5]."""
+def take_in(t: Arrays, answers: Any) -> bool:
+    """Take in what the network says of the leaves that wait: logits, chances, q and plies left, [n, 1858 + 5].
+
+    Where any of that is no finite number nothing is taken in, and False comes back.
+    """
     t, answers = borrowed(t), borrowed(answers)
-    waiting = int(t.batch[0].gathered)
+    waiting, sound = int(t.batch[0].gathered), all_numbers(t, answers)
     release(t)
-    for row in range(waiting):
+    for row in range(waiting if sound else 0):
         n, turn = int(t.slots[row].node), int(t.slots[row].turn)
         node = t.nodes[n]
         for i in range(node.count):
             t.logits[i] = answers[row, t.table[turn, t.edges[node.first + i].action]]
         q, d, m = float(answers[row, 1861]), float(answers[row, 1859]), float(answers[row, 1862])
-        q, d, m = finite(q), finite(d), finite(m)
         remember(t, row, q, d, m)
         expand(t, n)
         node.own = float32(q)
         back_up(t, n, q, d, m)
+    return bool(sound)
 
 
 @njit(cache=True, nogil=True)

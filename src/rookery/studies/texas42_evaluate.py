@@ -8,7 +8,8 @@ set, so that nobody is judged by the worlds it chose by:
     agreement   whether the choice is the best on the second set, or not worse by more than two standard errors of the
                 difference over its worlds; the reference's own share is the ceiling
 
-Only decisions with a choice are counted. Numbers come with intervals over decisions, and for each trick.
+Only decisions with a choice are counted. Numbers come with intervals over deals, since decisions of a deal are alike,
+and for each trick.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ from rookery.search.expected import Exact
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
-from rookery.studies.intervals import mean_estimate, share_estimate
+from rookery.studies.texas42_apart import runs_apart
+from rookery.studies.texas42_estimates import grouped, grouped_share, share_of
 from rookery.studies.texas42_files import OF_HAND, POINT, Rows
 from rookery.studies.texas42_trial import TRICKS, Trial
 
@@ -56,24 +58,27 @@ def judged(trial: Trial, choices: np.ndarray) -> dict[str, Any]:
     reference = choices_of(trial.chosen_by, trial.legal)
     rows = np.arange(len(choices))
     regret = trial.scored_by[rows, reference] - trial.scored_by[rows, choices]
-    agrees, ceiling = trial.better[rows, choices], trial.better[rows, reference]
+    columns = regret, trial.better[rows, choices], trial.better[rows, reference], trial.deals
     return {
-        **compared(regret, agrees, ceiling),
+        **compared(*columns),
         "by_trick": [
-            compared(regret[some], agrees[some], ceiling[some]) if some.any() else None
+            compared(*(column[some] for column in columns)) if some.any() else None
             for some in (trial.trick == trick for trick in range(TRICKS))
         ],
     }
 
 
-def compared(regret: np.ndarray, agrees: np.ndarray, ceiling: np.ndarray) -> dict[str, Any]:
-    """Return means with their intervals."""
+def compared(regret: np.ndarray, agrees: np.ndarray, ceiling: np.ndarray, deals: np.ndarray) -> dict[str, Any]:
+    """Return means with their intervals; `share` is the agreement as a share of the ceiling, decision by decision."""
     return {
         "decisions": len(regret),
-        "regret": mean_estimate(regret.tolist()).facts(),
-        "agreement": share_estimate(int(agrees.sum()), len(agrees)).facts(),
+        "deals": len(np.unique(deals)),
+        "regret": grouped(regret, deals).facts(),
+        "agreement": grouped_share(agrees, deals).facts(),
         "ceiling": float(ceiling.mean()),
+        "reached": grouped_share(ceiling, deals).facts(),
         "of_ceiling": float(agrees.mean() / max(ceiling.mean(), 1e-9)),
+        "share": share_of(agrees, ceiling, deals).facts(),
     }
 
 
@@ -83,9 +88,9 @@ def random_choices(trial: Trial) -> np.ndarray:
     return choices_of(rng.random(trial.legal.shape), trial.legal)
 
 
-def sampled_choices(trial: Trial, worlds: int, oracle: Any) -> np.ndarray:
-    """Choose by the mean over a few worlds of the first set, by some oracle."""
-    drawn = sample_worlds(trial.states, worlds, trial.seeds[:, 0])
+def sampled_choices(trial: Trial, worlds: int, oracle: Any, threads: int = 1) -> np.ndarray:
+    """Choose by the mean over a few worlds of the first set, by some oracle; so many threads draw them."""
+    drawn = sample_worlds(trial.states, worlds, trial.seeds[:, 0], threads)
     return choices_of(np.asarray(oracle(drawn)).reshape(-1, worlds, 7).mean(1), trial.legal)
 
 
@@ -95,7 +100,7 @@ def network_choices(trial: Trial, path: Path, device: str = "auto", threads: int
     if isinstance(network, Transcript):
         return choices_of(TranscriptJudge(network, device)(trial.states).mean.numpy(), trial.legal)
     assert isinstance(network, Hands)
-    return sampled_choices(trial, trial.worlds, HandsOracle(network, device, threads=threads))
+    return sampled_choices(trial, trial.worlds, HandsOracle(network, device, threads=threads), threads)
 
 
 def complete_runs(study: Path) -> dict[str, Path]:
@@ -137,7 +142,9 @@ def all_choices(
         exact_name(trial.worlds): partial(choices_of, trial.chosen_by, trial.legal),
     }
     makers |= {
-        exact_name(worlds): partial(sampled_choices, trial, worlds, exact) for worlds in few if worlds < trial.worlds
+        exact_name(worlds): partial(sampled_choices, trial, worlds, exact, threads)
+        for worlds in few
+        if worlds < trial.worlds
     }
     for name, run in network_players(study, trial.worlds).items():
         makers[name] = partial(network_choices, trial, networks[run], device, threads)
@@ -179,11 +186,29 @@ def peers(study: Path, worlds: int) -> list[tuple[str, str]]:
 
 
 def paired(trial: Trial, first: np.ndarray, second: np.ndarray) -> dict[str, Any]:
-    """Return what one chooser loses against another, decision by decision, and how often they choose alike."""
+    """Compare two choosers decision by decision.
+
+    behind       points that the first loses against the second
+    agrees_more  how much more often its choice is as good as the best
+    same         how often they choose alike
+    """
     rows = np.arange(len(first))
     behind = trial.scored_by[rows, second] - trial.scored_by[rows, first]
-    same = (first == second).astype(float)
-    return {"behind": mean_estimate(behind.tolist()).facts(), "same": mean_estimate(same.tolist()).facts()}
+    agrees = trial.better[rows, first] * 1.0 - trial.better[rows, second]
+    return {
+        "decisions": len(first), "deals": len(np.unique(trial.deals)),
+        "behind": grouped(behind, trial.deals).facts(), "agrees_more": grouped(agrees, trial.deals).facts(),
+        "same": grouped_share(first == second, trial.deals).facts(),
+    }  # fmt: skip
+
+
+def apart(study: Path, trial: Trial, choices: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Compare runs of Stage 2 that differ in one thing, of those that have chosen."""
+    judged = {name: facts for name, facts in settings_of_runs(study).items() if name in choices}
+    return [
+        pair._asdict() | {"values": list(pair.values), **paired(trial, choices[pair.first], choices[pair.second])}
+        for pair in runs_apart(judged)
+    ]
 
 
 def is_stage2(study: Path, name: str) -> bool:
@@ -197,7 +222,7 @@ def is_stage2(study: Path, name: str) -> bool:
 def logits_against_q(rows: Rows) -> dict[str, Any] | None:
     """Compare choices by mean logits with those by mean Q, over the same worlds of the same decisions.
 
-    regret  what the choice by logits loses, by the mean of Q that the same network's peer says; None without logits
+    regret  what the choice by logits loses by the mean of Q, by which that by Q loses nothing; None without logits
     """
     states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
     legal = legal_slots(states)
@@ -206,13 +231,15 @@ def logits_against_q(rows: Rows) -> dict[str, Any] | None:
         return None
     free = legal.sum(1) > 1
     mean, logits, legal, trick = mean[free] / POINT, logits[free], legal[free], (states["plays"][free] >> 2)
+    deals = np.repeat(rows["seed"], len(free) // len(rows["seed"]))[free]
     first, second, every = choices_of(mean, legal), choices_of(logits, legal), np.arange(free.sum())
     regret = mean[every, first] - mean[every, second]
     same = (first == second) | (regret < 1e-9)
     return {
         "decisions": int(free.sum()),
-        "same_choice": mean_estimate(same.astype(float).tolist()).facts(),
-        "regret": mean_estimate(regret.tolist()).facts(),
+        "deals": len(np.unique(deals)),
+        "same_choice": grouped_share(same, deals).facts(),
+        "regret": grouped(regret, deals).facts(),
         "by_trick": [
             {"same_choice": float(same[trick == t].mean()), "regret": float(regret[trick == t].mean())}
             if (trick == t).any() else None for t in range(TRICKS)

@@ -18,8 +18,8 @@ from typing import Any
 from rookery.learn.files import LineLog
 from rookery.studies.figures import finish, new_figure, save, style
 from rookery.studies.intervals import Z95
+from rookery.studies.texas42_apart import curves
 from rookery.studies.texas42_evaluate import settings_of_runs
-from rookery.studies.texas42_verdicts import FREE, decade
 
 MOST_LINES = 8
 
@@ -69,15 +69,9 @@ def draw_learning(study: Path, runs: Runs, path: Path) -> bool:
 
 def curves_of(runs: Runs, players: Mapping[str, Any]) -> dict[str, list[tuple[int, dict[str, Any]]]]:
     """Return runs of Stage 2 that differ in how much they learned from: (hands, figures of the trial), by a label."""
-    found: dict[str, dict[int, dict[str, Any]]] = {}
-    for name, facts in runs.items():
-        if facts["stage"] != 2 or name not in players or name.startswith("stage2-sweep"):
-            continue
-        network = facts["network"]
-        label = f"{network['width']}x{network['layers']}, {network['answers']}, {', '.join(facts['data'])}"
-        games = int(facts["rows"]) or decade(facts["train_rows"] / FREE)
-        found.setdefault(label, {})[games] = players[name]
-    return {label: sorted(points.items()) for label, points in found.items() if len(points) > 1}
+    return {
+        label: [(hands, players[name]) for hands, name in points] for label, points in curves(runs, players).items()
+    }
 
 
 def draw_games(runs: Runs, players: Mapping[str, Any], path: Path) -> bool:

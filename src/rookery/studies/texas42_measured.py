@@ -1,23 +1,28 @@
-"""What was measured in the Texas 42 study, in evaluate.json.
+"""What was measured in the Texas 42 study, in evaluate.json, and how it came about, in notes.json.
 
 trial   who chooses how well (`texas42_evaluate`), with the checksums of the networks that were judged, `mark`, that of
         trial.npz, and all `choices`: a network need not be there to be compared with one that is judged later; its
-        `pairs` tell what choosers by logits lose against their peers by Q, decision by decision
+        `pairs` tell what choosers by logits lose against their peers by Q, decision by decision, and `apart` what runs
+        of Stage 2 lose against others from which they differ in one thing (`texas42_apart`)
 claim   choices by mean logits against those by mean Q, by the name of the set
 duels   matches, each with the checksums of the networks that played
 data    sets of hands that were made, by name: how many games, their settings, and their checks (`texas42_checks`); the
         sets themselves may be elsewhere
+
+Notes tell of each piece by which commands it was done, when, on which machines, from which seed, in how many seconds.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rookery.errors import BadInput
 from rookery.learn.locks import Lock
+from rookery.studies.stages import NOTES, read_notes
 from rookery.studies.texas42_files import write_json
 
 MEASURED = "evaluate.json"
@@ -62,12 +67,39 @@ def players(match: dict[str, Any]) -> tuple[str, str]:
     return match["first"], match["second"]
 
 
-def change(study: Path, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Write the file anew; several processes may measure at once."""
+def keep_note(study: Path, piece: str, facts: dict[str, Any]) -> None:
+    """Note how some of a piece was done; seconds of the same command on the same machine are added up.
+
+    facts  command, date, machine, seed and seconds
+    """
+    with alone(study):
+        notes = read_notes(study)
+        same = [each for each in notes.get(piece, []) if alike(each, facts)]
+        others = [each for each in notes.get(piece, []) if not alike(each, facts)]
+        total = facts["seconds"] + sum(each["seconds"] for each in same)
+        times = 1 + sum(each.get("times", 1) for each in same)
+        note = facts | {"seconds": round(total, 1), "times": times}
+        write_json(study / NOTES, notes | {piece: [*others, note]})
+
+
+def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Tell whether two notes are of the same work, done in parts."""
+    return all(one.get(key) == other.get(key) for key in ("command", "machine", "seed"))
+
+
+@contextmanager
+def alone(study: Path) -> Iterator[None]:
+    """Write files of the study alone; several processes may measure at once."""
     study.mkdir(parents=True, exist_ok=True)
     lock = Lock(study / ".measured.lock", "measured")
     lock.take()
     try:
-        write_json(study / MEASURED, changed(read_measured(study)))
+        yield
     finally:
         lock.give_back()
+
+
+def change(study: Path, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Write what was measured anew."""
+    with alone(study):
+        write_json(study / MEASURED, changed(read_measured(study)))

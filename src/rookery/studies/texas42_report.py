@@ -6,8 +6,7 @@ What is missing is named, and the rest is shown.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,28 +14,28 @@ from typing import Any
 from rookery.learn.files import LineLog
 from rookery.nets.files import load_network
 from rookery.studies.html import write_pages
-from rookery.studies.intervals import Estimate, shown
-from rookery.studies.markdown import table
-from rookery.studies.texas42_checks import all_checks
+from rookery.studies.intervals import Z95
+from rookery.studies.markdown import heading, remarks, table
+from rookery.studies.stages import read_notes
+from rookery.studies.texas42_checks import LOGITS, NO_LOGITS, Check, all_checks
 from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
 from rookery.studies.texas42_figures import draw_all
 from rookery.studies.texas42_files import data_sets, read_facts
 from rookery.studies.texas42_measured import read_measured
-from rookery.studies.texas42_verdicts import all_verdicts
+from rookery.studies.texas42_sections import claim_section, duel_section, evaluation_section, pairs_section, percent
+from rookery.studies.texas42_trial import TRICKS
+from rookery.studies.texas42_verdicts import all_verdicts, best_stage2, sources_of
 
 TITLE = "The Texas 42 study: from an exact solver to a player that sees only its own hand"
 
 
-def number(estimate: dict[str, Any] | None, digits: int = 3, unit: float = 1.0) -> str:
-    """Write an estimate that comes from JSON."""
-    if estimate is None:
-        return "-"
-    low, high = (
-        infinite if estimate[end] is None else estimate[end]
-        for end, infinite in (("low", -math.inf), ("high", math.inf))
-    )
-    mean = math.nan if estimate["mean"] is None else estimate["mean"]
-    return shown(Estimate(mean, low, high, estimate["count"]), digits, unit)
+GAPS = {
+    1: "Gap: points that the choice loses against the best, by exact Q. Blunder: a gap above 10 points. Sets are of "
+    "played hands, or evenly drawn from all positions that a deal can reach.",
+    2: "Gap: points that the choice loses against the best of the labels it is compared with; these are means over "
+    "some worlds, so that exact E[Q] over other worlds would have a gap, too. All of these decisions are unforced.",
+}
+"""what is shown of each stage"""
 
 
 def last_lines(study: Path) -> dict[str, dict[str, Any]]:
@@ -68,134 +67,140 @@ def stage_section(study: Path, stage: int, lines: dict[str, dict[str, Any]]) -> 
     """Show the runs of a stage by their figures on each set that validates."""
     yield f"## Stage {stage}"
     yield ""
-    yield (
-        "Gap: points that the choice loses against the best, by exact Q. Blunder: a gap above 10."
-        if stage == 1
-        else "Gap: points that the choice loses against the best of the labels it is compared with, which are noisy."
-    )
+    yield f"{GAPS[stage]} Nobody learns from these deals; +- is half an interval over deals, in brackets the sample."
     yield ""
-    rows, by_trick = [], []
+    rows, by_trick, sources = [], [], sources_of(study)
     for name, line in lines.items():
         facts = json.loads((study / "runs" / name / "settings.json").read_bytes())
         if facts["stage"] != stage:
             continue
         for data, figures in line["valid"].items():
-            free, whole = figures["unforced"], figures["all"]
-            good = free["zero_regret" if stage == 1 else "agreement"]
-            keys = ("q_mae", "value_mae") if stage == 1 else ("mean_mae", "make_mae")
-            in_points = facts["network"]["answers"] == "q"  # logits have no error in points
-            errors = [f"{free[key]:.2f}" if in_points or key == "value_mae" else "-" for key in keys]
-            rows.append((
-                name, f"{facts['parameters']:,}", f"{line['step']:,} of {facts['steps']:,}", data,
-                f"{whole['gap']:.3f}", f"{free['gap']:.3f}", f"{free['blunder']:.2%}", f"{good:.1%}",
-                *errors,
-            ))  # fmt: skip
-            tricks = [f"{each['gap']:.3f}" if each["count"] else "-" for each in figures["by_trick"]]
-            by_trick.append((name, data, *tricks))
-    kinds = ("Q", "value") if stage == 1 else ("mean", "make")
-    errors_head = [f"error of {kind}" for kind in kinds]
-    head = ("run", "parameters", "steps", "set", "gap, all", "gap, unforced", "blunders", "no gap", *errors_head)
-    yield from table(head, rows)
-    yield "Gap of unforced decisions by trick:"
-    yield ""
-    yield from table(("run", "set", *(f"trick {trick}" for trick in range(1, 8))), by_trick)
-
-
-def evaluation_section(found: dict[str, Any]) -> Iterator[str]:
-    """Show who chooses how well, by exact search in worlds that nobody chose by."""
-    yield "## Choices, by exact values"
-    yield ""
-    yield (
-        f"{found['decisions']:,} unforced decisions of deals that nobody has learned from, spread evenly over tricks; "
-        f"choices are scored on {found['worlds']:,} other worlds than the reference chose by. Agreement counts slots "
-        "that are not worse than the best by more than two standard errors."
+            shown = data if stage == 2 else f"{data} ({sources.get(data, 'unknown')})"
+            steps = f"{line['step']:,} of {facts['steps']:,}"
+            rows.append((name, f"{facts['parameters']:,}", steps, shown, *run_figures(facts, figures)))
+            tricks = figures["by_trick"][: TRICKS - 1]  # the last trick leaves no choice
+            opening = [figures["opening"]] if stage == 1 else []
+            by_trick.append((name, shown, *(tally(each, "gap") for each in (*opening, *tricks))))
+    kinds: tuple[str, ...] = (
+        "gap, all",
+        "gap, unforced",
+        "blunders, all",
+        "no gap, unforced",
+        "mean error of Q",
+        "mean error of value",
     )
+    if stage == 2:
+        kinds = ("gap", "blunders", "no gap", "mean error of mean", "mean error of P(make)")
+    yield from table(("run", "parameters", "steps", "set", *kinds), rows)
+    apart, words = (("opening leads",), "; trick 1 has the opening leads, too") if stage == 1 else ((), "")
+    yield f"Gap of unforced decisions by trick, points{words}:"
     yield ""
-    rows = [
-        (
-            name,
-            number(each["regret"]),
-            number(each["agreement"], 1, 0.01),
-            f"{each['of_ceiling']:.1%}",
-            *(f"{trick['regret']['mean']:.2f}" if trick else "-" for trick in each["by_trick"]),
-        )
-        for name, each in found["players"].items()
-    ]
-    head = ("who chooses", "regret, points", "agreement, %", "of the ceiling")
-    yield from table((*head, *(f"regret in trick {trick}" for trick in range(1, 8))), rows)
-    yield "Agreement by trick, in %; the ceiling is that of the reference:"
-    yield ""
-    rows = [
-        (name, *(f"{100 * trick['agreement']['mean']:.1f}" if trick else "-" for trick in each["by_trick"]))
-        for name, each in found["players"].items()
-    ]
-    ceiling = next(iter(found["players"].values()))["by_trick"]
-    rows.append(("**ceiling**", *(f"{100 * trick['ceiling']:.1f}" if trick else "-" for trick in ceiling)))
-    yield from table(("who chooses", *(f"trick {trick}" for trick in range(1, 8))), rows)
-    yield from pair_lines(found.get("pairs", []))
+    yield from table(("run", "set", *apart, *(f"trick {trick}" for trick in range(1, TRICKS))), by_trick)
 
 
-def pair_lines(pairs: list[dict[str, Any]]) -> Iterator[str]:
-    """Show what choosers by logits lose against their peers by Q."""
-    if not pairs:
-        return
-    yield "Choosers by logits against peers by Q, alike in size, data and settings, decision by decision:"
-    yield ""
-    rows = [
-        (each["first"], each["second"], number(each["behind"]), number(each["same"], 1, 0.01)) for each in pairs
-    ]  # fmt: skip
-    yield from table(("by logits", "by Q", "loses, points", "same choice, %"), rows)
+def run_figures(facts: dict[str, Any], figures: dict[str, Any]) -> Iterator[str]:
+    """Write the figures of a run on a set; logits have no error in points."""
+    free = figures["unforced"]
+    stage, in_points = facts["stage"], facts["network"]["answers"] == "q"
+    if stage == 1:
+        yield tally(figures["all"], "gap")
+    yield tally(free, "gap")
+    yield tally(figures["all"], "blunder")
+    yield f"{free['zero_regret' if stage == 1 else 'agreement']:.1%} ({free['count']:,})"
+    for key in ("q_mae", "value_mae") if stage == 1 else ("mean_mae", "make_mae"):
+        yield f"{free[key]:.2f}" if in_points or key == "value_mae" else "-"
 
 
-def claim_section(found: dict[str, Any]) -> Iterator[str]:
-    """Show whether mean logits choose as mean Q does."""
-    yield "## Do logits work like Q?"
-    yield ""
-    yield (
-        "The same decisions and worlds, labelled by the mean of Q and by mean logits of another network. Regret is "
-        "what the choice by logits loses by the mean of Q."
-    )
-    yield ""
-    rows = [
-        (
-            name,
-            f"{each['decisions']:,}",
-            number(each["same_choice"], 1, 0.01),
-            number(each["regret"]),
-            f"{each['largest_logit']:.1f}",
-        )
-        for name, each in found.items()
-    ]
-    yield from table(("set", "unforced decisions", "same choice, %", "regret, points", "largest logit"), rows)
+def tally(group: dict[str, Any], key: str) -> str:
+    """Write a figure of a group of positions with its interval and how many there are."""
+    if not group["count"]:
+        return "-"
+    value, half = group[key], Z95 * group.get(f"{key}_error", 0.0)
+    text = f"{value:.3f} +- {half:.3f}" if key == "gap" else f"{value:.2%} +- {half:.2%}"
+    return f"{text} ({group['count']:,})"
 
 
-def duel_section(found: list[dict[str, Any]]) -> Iterator[str]:
-    """Show matches on mirrored deals."""
-    yield "## Matches on mirrored deals"
-    yield ""
-    yield "Each deal is played twice, with sides changed; the leader calls its longest suit and has bid 30."
-    yield ""
-    rows = [
-        (
-            f"{each['first']} against {each['second']}",
-            f"{each['deals']:,}",
-            number(each["points_a_hand"], 2),
-            number(each["wins"], 1, 0.01),
-            f"{each['made'][0]:.1%}, {each['made'][1]:.1%}",
-            number(each["made_more"], 1, 0.01),
-        )
-        for each in found
-    ]
-    head = ("match", "deals", "points more a hand", "deals won, %", "bids made", "bids made more, %")
-    yield from table(head, rows)
-
-
-def checks_section(study: Path) -> Iterator[str]:
+def checks_section(checks: list[Check]) -> Iterator[str]:
     """Show the checks that run with the data."""
     yield "## Checks"
     yield ""
-    rows = [(check.name, "yes" if check.holds else "**no**", check.note) for check in all_checks(study)]
+    rows = [(check.name, "yes" if check.holds else "**no**", check.note) for check in checks]
     yield from table(("check", "holds", "found"), rows)
+
+
+RISKS = (
+    ("logits are of a reasonable size", (LOGITS,)),
+    ("drawing worlds ends, and gives as many as were asked for", ("worlds share out all tiles and keep the own hand",)),
+    ("tokens are those that Stage 1 was taught", ("tokens for Stage 1 are those of the game",)),
+    ("only legal slots count, and each team plays for itself",
+     ("both teams take the largest mean", "labels are points from -42 to 42")),
+    ("Stage 2 sees nothing that is hidden, and no deal is in two parts",
+     ("hidden hands change nothing that Stage 2 sees", "deals are of one part")),
+    ("the loss falls in training", ("the loss falls",)),
+    ("validation follows", ("does not grow",)),
+)  # fmt: skip
+"""what the seed of the study feared or asked for, and the ends of the names of the checks that look for it"""
+
+
+def risk_section(checks: list[Check], trial: Mapping[str, Any], runs: Mapping[str, Any]) -> Iterator[str]:
+    """Show the list of risks that the study began with, and what came of each."""
+    yield "## The seed's risks"
+    yield ""
+    rows = []
+    for risk, names in RISKS:
+        some = [check for check in checks if check.name.endswith(names) and check.note != NO_LOGITS]
+        failed = [check.name for check in some if not check.holds]
+        found = f"{len(some) - len(failed)} of {len(some)} checks" + (f"; not: {', '.join(failed)}" if failed else "")
+        rows.append((risk, "open" if not some else "**no**" if failed else "yes", found if some else "not looked at"))
+    yield from table(("risk", "holds", "found"), [*rows, agreement_row(trial, runs)])
+
+
+def agreement_row(trial: Mapping[str, Any], runs: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Compare the agreement of the best Stage 2 with that of chance."""
+    risk, players = "Stage 2 agrees more than chance among legal slots", trial.get("players", {})
+    best = best_stage2(runs, players)
+    if best is None or "random" not in players:
+        return risk, "open", "not measured"
+    name, chance = best[0], players["random"]["agreement"]
+    mine = best[1]["agreement"]
+    holds = "yes" if mine["low"] > chance["high"] else "**no**" if mine["high"] < chance["low"] else "open"
+    return risk, holds, f"{name}: {percent(mine)} %; chance: {percent(chance)} %; {mine['count']:,} unforced decisions"
+
+
+def how_section(study: Path, runs: Mapping[str, Any], lines: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Show by which commands everything was done, where, from which seeds, and how long it took."""
+    yield "## How it was done"
+    yield ""
+    notes = read_notes(study)
+    machines = list(dict.fromkeys(machine_text(each) for some in notes.values() for each in some))
+    letters = {machine: chr(ord("A") + place % 26) for place, machine in enumerate(machines)}
+    if not notes:
+        yield "Nothing is noted in this folder."
+        yield ""
+        return
+    yield from (f"- machine {letter}: {machine}" for machine, letter in letters.items())
+    yield ""
+    yield "Seconds are those of commands, with reading and compiling; of runs, in brackets, those of the steps alone."
+    yield ""
+    rows = []
+    for piece, some in notes.items():
+        steps = f" ({lines[piece]['seconds']:,.0f})" if piece in lines else ""
+        rows += [
+            (piece, f"{each['seconds']:,.0f}{steps}", letters[machine_text(each)], "-" if each["seed"] is None else
+             each["seed"], f"`{each['command']}`" + (f", {each['times']} times" if each["times"] > 1 else ""),
+             each["date"])
+            for each in some
+        ]  # fmt: skip
+    yield from table(("piece", "seconds", "machine", "seed", "command", "date"), rows)
+    silent = [name for name in runs if name not in notes]
+    if silent:
+        yield f"Of {', '.join(silent)} it is not noted here how they were trained."
+        yield ""
+
+
+def machine_text(note: Mapping[str, Any]) -> str:
+    """Write on which machine something was done."""
+    return ", ".join(f"{key} {value}" for key, value in note["machine"].items())
 
 
 def verdict_section(study: Path, measured: dict[str, Any]) -> Iterator[str]:
@@ -213,42 +218,45 @@ def picture(name: str, figures: set[str]) -> Iterator[str]:
         yield ""
 
 
+def lacking_of(study: Path, measured: dict[str, Any], lines: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """Name what is missing."""
+    complete, runs = complete_runs(study), settings_of_runs(study)
+    for name, line in lines.items():
+        if name not in complete and line["step"] < runs[name]["steps"]:
+            yield f"run {name} is not complete"
+    if not measured.get("trial"):
+        yield "nothing is measured by exact values: `rookery study texas42 evaluate` does that"
+
+
 def lines_of(study: Path, measured: dict[str, Any], figures: set[str]) -> Iterator[str]:
     """Write the whole report."""
-    yield f"# {TITLE}"
-    yield ""
-    lines, complete = last_lines(study), complete_runs(study)
-    steps = {name: facts["steps"] for name, facts in settings_of_runs(study).items()}
-    lacking = [
-        f"run {name} is not complete" for name, line in lines.items()
-        if name not in complete and line["step"] < steps[name]
-    ]  # fmt: skip
-    lacking += [] if measured else ["nothing is measured by exact values: `rookery study texas42 evaluate` does that"]
-    if lacking:
-        yield "**This study is not complete.** What is missing:"
-        yield ""
-        yield from (f"- {line}" for line in lacking)
-        yield ""
+    lines, runs, checks = last_lines(study), settings_of_runs(study), all_checks(study)
+    trial = measured.get("trial", {})
+    yield from heading(TITLE, list(lacking_of(study, measured, lines)))
     yield "Intervals are for 95 %. Labels and answers are from the mover's side, in points."
     yield ""
+    yield from remarks(study)
     yield from verdict_section(study, measured)
     for stage, name in ((1, "gaps.png"), (2, "learning.png")):
         yield from stage_section(study, stage, lines)
         yield from picture(name, figures)
-    sections = (
-        ("trial", evaluation_section, ("tricks.png", "games.png")), ("claim", claim_section, ()),
-        ("duels", duel_section, ("matches.png",)),
-    )  # fmt: skip
-    for key, section, names in sections:
-        if measured.get(key):
-            yield from section(measured[key])
-            for name in names:
-                yield from picture(name, figures)
-    yield from checks_section(study)
+    if trial:
+        yield from evaluation_section(trial, runs)
+        yield from picture("tricks.png", figures)
+        yield from pairs_section(trial, runs)
+        yield from picture("games.png", figures)
+    yield from claim_section(measured, runs)
+    if measured.get("duels"):
+        yield from duel_section(measured["duels"])
+        yield from picture("matches.png", figures)
+    yield from risk_section(checks, trial, runs)
+    yield from checks_section(checks)
     yield from data_section(study)
+    yield from how_section(study, runs, lines)
     yield "## Networks"
     yield ""
-    sizes = [(name, str(path.relative_to(study)), load_network(path).config) for name, path in complete.items()]
+    found = complete_runs(study).items()
+    sizes = [(name, str(path.relative_to(study)), load_network(path).config) for name, path in found]
     yield from table(("run", "file", "configuration"), [(name, path, f"`{config!r}`") for name, path, config in sizes])
 
 

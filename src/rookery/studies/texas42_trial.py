@@ -65,6 +65,11 @@ class Trial:
         """[D] 0..6"""
         return np.asarray(self.states["plays"] >> 2)
 
+    @property
+    def deals(self) -> np.ndarray:
+        """[D] the number of each decision's deal, from 0; those of one deal are alike"""
+        return np.asarray(np.unique(self.states["hands"], axis=0, return_inverse=True)[1]).reshape(-1)
+
 
 # ---- decisions -----------------------------------------------------------------------------------
 

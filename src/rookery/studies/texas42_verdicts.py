@@ -65,10 +65,7 @@ def all_verdicts(study: Path, measured: Mapping[str, Any]) -> list[Verdict]:
 
 def stage1_verdicts(study: Path, runs: Mapping[str, Any]) -> Iterator[Verdict]:
     """Judge the best Stage 1 in Q mode: evenly drawn positions, and opening leads of played hands."""
-    sources = {
-        data.folder.name: read_facts(data.plan)["settings"].get("source") for data in data_sets(study, "positions")
-    }
-    sources |= {"positions-uniform": "uniform", "positions-valid": "played"}  # where the data stayed elsewhere
+    sources = sources_of(study)
     lines = {
         name: lines[0]["valid"]
         for name, facts in runs.items()
@@ -99,6 +96,14 @@ def stage1_verdicts(study: Path, runs: Mapping[str, Any]) -> Iterator[Verdict]:
         yield best_of_runs(claim, known, key, bound)
 
 
+def sources_of(study: Path) -> dict[str, str]:
+    """Return how the positions of each set were drawn: random, played or uniform."""
+    found = {
+        data.folder.name: str(read_facts(data.plan)["settings"].get("source")) for data in data_sets(study, "positions")
+    }
+    return found | {"positions-uniform": "uniform", "positions-valid": "played"}  # where the data stayed elsewhere
+
+
 def best_of_runs(claim: str, known: Mapping[str, Mapping[str, float]], key: str, bound: float) -> Verdict:
     """Judge the run with the smallest figure."""
     if not known:
@@ -116,22 +121,36 @@ def best_of_runs(claim: str, known: Mapping[str, Mapping[str, float]], key: str,
 
 def stage2_verdicts(runs: Mapping[str, Any], trial: Mapping[str, Any]) -> Iterator[Verdict]:
     """Judge the Stage 2 with the smallest regret."""
-    players = trial.get("players", {})
-    known = {name: each for name, each in players.items() if runs.get(name, {}).get("stage") == 2}
+    found_best = best_stage2(runs, trial.get("players", {}))
     claims = (
         f"Stage 2: mean regret on unforced decisions at most {REGRET} point",
         f"Stage 2: agreement at least {OF_CEILING:.0%} of the ceiling",
     )
-    if not known:
+    if found_best is None:
         yield from (Verdict(claim, OPEN, "not measured") for claim in claims)
         return
-    name, best = min(known.items(), key=lambda item: item[1]["regret"]["mean"])
+    name, best = found_best
     low, mean, high = ends(best["regret"])
     count = best["decisions"]
     found = f"{name}: {mean:.3f} ({low:.3f} .. {high:.3f}), {count:,} decisions; {worst_trick(best)}"
     yield Verdict(claims[0], at_most(low, high, REGRET), found)
-    low, mean, high = (end / max(best["ceiling"], 1e-9) for end in ends(best["agreement"]))
-    yield Verdict(claims[1], at_least(low, high, OF_CEILING), f"{name}: {mean:.1%} ({low:.1%} .. {high:.1%})")
+    low, mean, high = share_ends(best)
+    found = f"{name}: {mean:.1%} ({low:.1%} .. {high:.1%}) of {best['ceiling']:.1%}, {count:,} decisions"
+    yield Verdict(claims[1], at_least(low, high, OF_CEILING), found)
+
+
+def best_stage2(runs: Mapping[str, Any], players: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the Stage 2 with the smallest regret, and its figures; None if none was judged."""
+    known = {name: each for name, each in players.items() if runs.get(name, {}).get("stage") == 2}
+    return min(known.items(), key=lambda item: item[1]["regret"]["mean"]) if known else None
+
+
+def share_ends(player: Mapping[str, Any]) -> tuple[float, float, float]:
+    """Return low end, mean and high end of an agreement as a share of the ceiling."""
+    if "share" in player:
+        return ends(player["share"])
+    low, mean, high = (end / max(player["ceiling"], 1e-9) for end in ends(player["agreement"]))
+    return low, mean, high
 
 
 def ends(estimate: Mapping[str, Any]) -> tuple[float, float, float]:
@@ -145,9 +164,10 @@ def ends(estimate: Mapping[str, Any]) -> tuple[float, float, float]:
 
 def worst_trick(player: Mapping[str, Any]) -> str:
     """Say where a player falls short most."""
-    tricks = {number: each["regret"]["mean"] for number, each in enumerate(player["by_trick"], start=1) if each}
-    worst = max(tricks, key=lambda number: tricks[number])
-    return f"most in trick {worst}, {tricks[worst]:.2f}"
+    tricks = {number: each["regret"] for number, each in enumerate(player["by_trick"], start=1) if each}
+    worst = max(tricks, key=lambda number: tricks[number]["mean"])
+    low, mean, high = ends(tricks[worst])
+    return f"most in trick {worst}, {mean:.2f} ({low:.2f} .. {high:.2f})"
 
 
 # ---- logits --------------------------------------------------------------------------------------
@@ -160,10 +180,12 @@ def logits_verdicts(measured: Mapping[str, Any]) -> Iterator[Verdict]:
     for pair in pairs:
         low, mean, high = ends(pair["behind"])
         found = f"{mean:+.3f} ({low:+.3f} .. {high:+.3f}), the same choice in {pair['same']['mean']:.1%}"
+        found += f" of {pair['behind']['count']:,} decisions"
         yield Verdict(f"{claim}: {pair['first']} against {pair['second']}", at_most(low, high, ALIKE), found)
     for name, each in measured.get("claim", {}).items():
         low, mean, high = ends(each["regret"])
         found = f"{mean:.3f} ({low:.3f} .. {high:.3f}), the same choice in {each['same_choice']['mean']:.1%}"
+        found += f" of {each['regret']['count']:,} decisions"
         yield Verdict(f"{claim}: labels of {name}", at_most(low, high, ALIKE), found)
     if not pairs and not measured.get("claim"):
         yield Verdict(claim, OPEN, "not measured")
@@ -188,7 +210,9 @@ def scale_verdicts(runs: Mapping[str, Any], measured: Mapping[str, Any]) -> Iter
                if facts["stage"] == 2 and name in judged}  # fmt: skip
     found = ", ".join(f"{games:,}" for games in sorted(learned)) or "none"
     curve = {1_000, 10_000, 100_000} <= learned
-    yield Verdict("Learning curve over 1k, 10k and 100k games", MET if curve else OPEN, f"networks of {found} games")
+    yield Verdict(
+        "Learning curve over 1k, 10k and 100k games", MET if curve else OPEN, f"networks of about {found} games"
+    )
     sweep = [name for name in runs if "sweep" in name and name in judged]
     yield Verdict("A small sweep of Stage 2", MET if len(sweep) > 3 else OPEN, f"{len(sweep)} runs")
 
@@ -217,7 +241,7 @@ def match_verdicts(runs: Mapping[str, Any], matches: list[dict[str, Any]]) -> It
         if f"{each['second']}:make" == each["first"]:
             low, mean, high = ends(each["made_more"])
             verdict = at_least(low, high, 0.0)
-            found = f"{100 * mean:+.1f} % of bids ({100 * low:+.1f} .. {100 * high:+.1f})"
+            found = f"{100 * mean:+.1f} % of bids ({100 * low:+.1f} .. {100 * high:+.1f}), {each['deals']:,} deals"
             yield Verdict(f"P(make) makes more bids than the mean: {each['second']}", verdict, found)
 
 

@@ -48,7 +48,7 @@ def lines_of(path: Path) -> list[tuple[int, list[dict[str, Any]]]]:
     """Read steps with their layers, in order; of a step that comes twice the later one counts."""
     found: dict[int, list[dict[str, Any]]] = {}
     try:
-        texts = path.read_text(encoding="utf-8").splitlines()
+        texts = path.read_bytes().decode().split("\n")  # what else ends lines may stand inside a JSON text
     except (OSError, UnicodeDecodeError):
         return []
     for text in texts:
