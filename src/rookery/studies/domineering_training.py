@@ -102,9 +102,7 @@ class Trainer(BlockTrainer):
         if settings.precision.endswith("-all"):
             self.pass_network = copy.deepcopy(network).to(half)
         parameters, self.pass_parameters = (taught(judge, self.weights) for judge in (network, self.pass_network))
-        super().__init__(
-            network, parameters, settings, len(positions), Figures._fields, speed or Speed(), device
-        )  # fmt: skip
+        super().__init__(network, parameters, settings, len(positions), Figures._fields, speed or Speed(), device)
         self.compiler_mode = "max-autotune-no-cudagraphs" if self.speed.tune else None
         self.scale = torch.tensor(FIRST_SCALE, device=device) if half is torch.float16 else None
         self.good_steps = torch.zeros((), dtype=torch.int32, device=device)

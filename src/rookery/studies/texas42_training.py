@@ -54,9 +54,7 @@ class Trainer(BlockTrainer):
         self.table, device = table, table.device
         network.to(device).train()
         parameters: list[Tensor] = list(network.parameters())
-        super().__init__(
-            network, parameters, settings, len(table), SHOWN, speed or Speed.best(device.type), device
-        )  # fmt: skip
+        super().__init__(network, parameters, settings, len(table), SHOWN, speed or Speed.best(device.type), device)
 
     def learning_rate(self, step: int) -> float:
         """Return the learning rate of a step."""
