@@ -9,6 +9,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+from lc0.broken import stored_broken
 from lc0_files import random_net
 from lc0_taught import tiny
 from rookery import BadInput, lc0
@@ -16,7 +17,7 @@ from rookery.cli import app
 from rookery.games.chess_lc0_input import pairs_of
 from rookery.nets.lc0.files import file_bytes, read_bytes
 from rookery.nets.lc0.hooks import run_with_cache
-from rookery.nets.lc0.stored import network_of
+from rookery.nets.lc0.stored import load_network, network_of
 from rookery.nets.lc0.trained import as_lc0, save_weights
 from rookery.probes.chess_concepts import BOARD, CONCEPTS, Found, passed_pawns
 from rookery.probes.lc0 import (
@@ -75,6 +76,14 @@ def test_layers_are_read_at_squares_or_in_the_mean(kind):
         torch.testing.assert_close(
             read_at(layer, torch.tensor([0]), torch.tensor([5])), wanted[:1], atol=1e-4, rtol=1e-4
         )
+
+
+def test_layers_that_show_no_numbers_are_refused(tmp_path):
+    network = load_network(stored_broken(tmp_path, "ip_emb_b"))
+    masks, values = masks_and_values(3)
+    found = Found(np.array([0, 2]), np.array([5, BOARD]), np.zeros(2))
+    with pytest.raises(BadInput, match="layer 'embedded' of the network shows numbers that are not finite"):
+        activations(network, masks, values, found, "cpu")
 
 
 def test_right_answers_count_alike_on_both_sides():

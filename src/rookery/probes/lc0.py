@@ -196,7 +196,14 @@ def activations(
         parts[INPUT].append(read_at(seen, rows, squares).cpu())
         for name in names:
             parts[name].append(cache[name].float().cpu())
-    return {name: torch.cat(some) for name, some in parts.items()}
+    read = {name: torch.cat(some) for name, some in parts.items()}
+    for name, layer in read.items():
+        if not layer.isfinite().all():
+            raise BadInput(
+                f"layer {name!r} of the network shows numbers that are not finite, of which nothing can be read: "
+                "its weights are broken (`rookery check` looks inside)"
+            )
+    return read
 
 
 # ---- scores --------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import tracemalloc
 
 import numpy as np
@@ -13,7 +14,7 @@ from nets.lc0.slow_lc0 import decoded as slow_decoded
 from rookery import BadInput
 from rookery.nets.lc0 import wire
 from rookery.nets.lc0.config import config_of
-from rookery.nets.lc0.files import convert, file_bytes, read_bytes, read_file, write_file
+from rookery.nets.lc0.files import check_beginning, convert, file_bytes, read_bytes, read_file, write_file
 from rookery.nets.lc0.numbers import ENCODINGS, decoded, encoded
 from rookery.nets.lc0.schema import NET, Activation, Body, Embedding, Encoding, Policy, Value
 from rookery.nets.lc0.stored import fresh_network, message_of, network_of
@@ -274,6 +275,14 @@ def test_other_files_are_told_apart(content, message):
     for packed in (content, gzip.compress(content)):
         with pytest.raises(BadInput, match=message):
             read_bytes(packed, "some file")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_into_which_nobody_writes_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.pb.gz")
+    for read in (read_file, check_beginning):
+        with pytest.raises(BadInput, match=r"pipe.pb.gz' is a pipe; write it into a file first"):
+            read(tmp_path / "pipe.pb.gz")
 
 
 def test_a_missing_file_is_told(tmp_path):

@@ -209,16 +209,23 @@ def read_file(path: str | Path, most_bytes: int = MOST_BYTES) -> WeightFile:
     """Read a weight file, packed or not; `most_bytes` limits what it may hold when unpacked."""
     name = str(path)
     try:
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             return read_stream(file, name, most_bytes)
     except OSError as error:
         raise BadInput(f"{name!r} cannot be read: {error.strerror or error}") from None
 
 
+def opened(path: str | Path) -> BinaryIO:
+    """Open a file to be read; not a pipe, which may never be written into and cannot be read twice."""
+    if Path(path).is_fifo():
+        raise BadInput(f"{str(path)!r} is a pipe; write it into a file first")
+    return Path(path).open("rb")
+
+
 def check_beginning(path: str | Path) -> None:
     """Refuse a file that does not begin as a weight file does, without reading the rest of it."""
     try:
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             packed = file.read(2) == GZIP
             file.seek(0)
             first = (gzip.GzipFile(fileobj=file) if packed else file).read(len(FIRST_BYTES))
