@@ -138,7 +138,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read lines that say of which step they are, the last of each step, by step; what is no such line is dropped."""
     rows: dict[int, dict[str, Any]] = {}
     if path.is_file():
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 row = json.loads(line)
             except ValueError:
