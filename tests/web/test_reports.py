@@ -110,6 +110,14 @@ def test_the_newest_report_answers_whatever_its_folder_is_called(tmp_path):
     assert chess.answer.verdict == "new"
 
 
+@pytest.mark.parametrize(("verdicts", "shown"), [(("missing", "no", "yes"), "no"), (("missing", "missing"), "missing")])
+def test_a_question_of_which_nothing_is_measured_is_shown_only_where_all_are_so(tmp_path, verdicts, shown):
+    rows = "".join(f"| Is it {number}? | **{verdict}** |\n" for number, verdict in enumerate(verdicts))
+    (tmp_path / "report.md").write_text(f"# The chess study: small\n\n| question | verdict |\n| --- | --- |\n{rows}")
+    (chess,) = [study for study in studies(documents(tmp_path)) if study.title == "The chess study"]
+    assert chess.answer.verdict == shown
+
+
 def test_the_folder_of_one_study_can_be_named_itself(tmp_path):
     assert "in-mine" in documents(study_folder(tmp_path / "studies") / "mine")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rookery.studies.html import ITEM, PICTURE, blocks
+from rookery.studies.verdicts import MISSING
 
 PACKAGED = Path(__file__).parent / "documents"
 """in an installed package"""
@@ -120,8 +121,9 @@ class Study:
 
     @property
     def answer(self) -> Answer | None:
-        """The first answer of its newest report."""
-        return next((document.answers[0] for document in reversed(self.documents) if document.answers), None)
+        """The first answer of its newest report; a question of which nothing is measured only where all are so."""
+        answers = next((document.answers for document in reversed(self.documents) if document.answers), [])
+        return next((answer for answer in answers if answer.verdict != MISSING), answers[0] if answers else None)
 
 
 # ---- finding -------------------------------------------------------------------------------------
