@@ -134,8 +134,7 @@ def test_a_network_that_does_not_fit_is_refused(config, about, complaint, tmp_pa
 
 
 def test_a_network_of_a_smaller_board_is_refused_on_a_larger_one():
-    config = TowerConfig(planes=3, rows=5, cols=5, width=4, blocks=1)
-    path = random_network("gomoku:size=5", "planes", config=config)
+    path = random_network("gomoku:size=5", "planes", config=PerceptronConfig(inputs=75, actions=25))
     assert make_player(f"net:{path}", load("gomoku:size=5"))
     with pytest.raises(BadInput, match="it reads 75 numbers; the observation 'planes' has 675"):
         make_player(f"net:{path}", load("gomoku"))
@@ -329,6 +328,34 @@ def test_a_side_token_needs_an_observation_that_tells_the_side(tmp_path):
         why = networks.misfit(load_network(tmp_path / "a.pth"), load("domineering"))
         assert (why == "") is fits
         assert fits or "'tokens_mover' does" in why
+
+
+def test_a_tower_plays_boards_of_every_size_with_the_same_weights(tmp_path):
+    """A stone in the middle of a large board is judged as on a small one, as far as the tower looks."""
+    config = TowerConfig(planes=3, rows=9, cols=9, width=4, blocks=1)
+    about = About(game="gomoku:size=9", rules_version=1, observation="planes")
+    save_network(tmp_path / "a.pth", build(config, 3), about)
+    small, large = (networks.network_for(str(tmp_path / "a.pth"), load(f"gomoku:size={size}")) for size in (9, 15))
+    assert (large.config.rows, large.config.cols, large.about) == (15, 15, about)
+    planes = torch.zeros(3, 15, 15)
+    planes[0, 7, 7] = planes[2, 7, 7] = 1
+    inner = planes[:, 3:12, 3:12].reshape(1, -1)
+    with torch.no_grad():
+        wide = large.network(planes.reshape(1, -1))[0].reshape(15, 15)
+        narrow = small.network(inner)[0].reshape(9, 9)
+    looks = 3  # squares, of a stem and a block of two convolutions of 3 x 3
+    torch.testing.assert_close(wide[3 + looks : 12 - looks, 3 + looks : 12 - looks], narrow[looks:-looks, looks:-looks])
+    score, _ = moves_of(load("gomoku:size=20"), f"net:{tmp_path / 'a.pth'},sims=3", "random")
+    assert len(score.games) == 2
+
+
+def test_a_tower_of_another_game_or_with_other_actions_is_refused_on_every_board(tmp_path):
+    config = TowerConfig(planes=3, rows=9, cols=9, width=4, blocks=1)
+    save_network(tmp_path / "a.pth", build(config), About(game="gomoku:size=9", observation="planes"))
+    with pytest.raises(BadInput, match="it was taught gomoku"):
+        networks.network_for(str(tmp_path / "a.pth"), load(str(CONNECT_FOUR)))
+    with pytest.raises(BadInput, match="it knows 225 actions; the game has"):
+        networks.network_for(str(tmp_path / "a.pth"), load("gomoku:size=15,opening=swap2"))
 
 
 def test_a_transformer_for_another_board_is_refused(tmp_path):
