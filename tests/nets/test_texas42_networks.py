@@ -130,15 +130,28 @@ def test_what_stage_2_thinks_of_a_play_does_not_depend_on_later_ones():
     network, tokens = build(TINY, 4), observed("contract", seeds=range(1))
     assert isinstance(network, Transcript)
     kept = {}
-    network.layers[-1].register_forward_hook(lambda module, given, out: kept.update(out=out))
+
+    def keep(layer, given, out):
+        kept.update(all=layer.forward(*given[:2]), slots=out)
+
+    network.layers[-1].register_forward_hook(keep)
     network.expect(tokens[11:12])
-    before = kept["out"]
+    before = dict(kept)
+    assert torch.allclose(before["slots"], before["all"][:, -7:], atol=1e-6)
     changed = tokens[11:12].clone()
     last = int((changed[0, :36, 7] == 2).nonzero().max())
     changed[0, last, :4] = torch.tensor([6, 6, 1, 0], dtype=torch.int8)
     network.expect(changed)
-    assert torch.equal(before[0, :last], kept["out"][0, :last])
-    assert not torch.allclose(before[0, -7:], kept["out"][0, -7:])
+    assert torch.equal(before["all"][0, :last], kept["all"][0, :last])
+    assert not torch.allclose(before["slots"], kept["slots"])
+
+
+@pytest.mark.parametrize("config", [HandsConfig(width=24, heads=2, layers=0), TINY.model_copy(update={"layers": 0})])
+def test_a_network_without_layers_answers_too(config):
+    network = build(config, 1)
+    found = network.judge(observed("all")) if config.kind == "hands" else network.expect(observed("contract"))
+    assert found[0].shape[1] == 7
+    assert torch.isfinite(found[0]).all()
 
 
 def test_tokens_that_stand_for_nothing_do_not_matter_to_stage_2():

@@ -14,6 +14,7 @@ needs no sorting of all tokens. A number that a feature does not have, such as -
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -66,6 +67,15 @@ class Expectation(NamedTuple):
 # ---- layers --------------------------------------------------------------------------------------
 
 
+Choice = Callable[[Tensor], Tensor]
+"""takes some tokens out of a stream: [N, T, width] to [N, R, width]"""
+
+
+def whole(x: Tensor) -> Tensor:
+    """Take all tokens."""
+    return x
+
+
 class Layer(nn.Module):
     """Attention, then hidden units, each with a norm."""
 
@@ -79,20 +89,20 @@ class Layer(nn.Module):
         self.norm1 = nn.LayerNorm(config.width)
         self.norm2 = nn.LayerNorm(config.width)
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Return the stream behind the layer, [N, T, width]."""
+    def forward(self, x: Tensor, mask: Tensor | None, read: Choice = whole) -> Tensor:
+        """Return the stream behind the layer, [N, T, width], of the tokens that are going to be `read`."""
         if self.norm_first:
-            x = x + self.attended(self.norm1(x), mask)
+            x = read(x) + self.attended(self.norm1(x), mask, read)
             return x + self.units(self.norm2(x))
-        x = self.norm1(x + self.attended(x, mask))
+        x = self.norm1(read(x) + self.attended(x, mask, read))
         normed: Tensor = self.norm2(x + self.units(x))
         return normed
 
-    def attended(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def attended(self, x: Tensor, mask: Tensor | None, read: Choice) -> Tensor:
         """Return what the heads find; `mask` tells which keys a query sees, in a shape that spreads to [N, h, T, T]."""
         rows, tokens, width = x.shape
         parted = self.attend_in(x).view(rows, tokens, 3, self.heads, width // self.heads)
-        found: Tensor = self.attend_out(attend(parted, mask).flatten(2))
+        found: Tensor = self.attend_out(read(attend(parted, mask).flatten(2)))
         return found
 
     def units(self, x: Tensor) -> Tensor:
@@ -104,6 +114,14 @@ class Layer(nn.Module):
 def layers_of(config: TokensConfig) -> nn.ModuleList:
     """Make the layers of a network."""
     return nn.ModuleList(Layer(config) for _ in range(config.layers))
+
+
+def through(layers: nn.ModuleList, x: Tensor, mask: Tensor | None, read: Choice) -> Tensor:
+    """Return the stream behind all layers of the tokens that heads read: the last layer finds no others."""
+    last = len(layers) - 1
+    for number, layer in enumerate(layers):
+        x = layer(x, mask, read if number == last else whole)
+    return x if len(layers) else read(x)
 
 
 def final_norm(config: TokensConfig) -> nn.Module:
@@ -200,11 +218,14 @@ class Hands(Network):
             tokens = tokens[:, : 1 + TILES + trick]
         table = self.table()
         x = functional.linear(marks(tokens, self.features, self.values).to(table.dtype), table.T, self.joined.bias)
-        for layer in self.layers:
-            x = layer(x, mask)
         moves = tokens[:, 1 : 1 + TILES : SLOTS, ME].to(x.dtype)[:, :, None, None]
-        mine = (x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1) * moves).sum(1)  # one of four is not nothing
-        return Judged(read_by(self.slot_head, self.norm(mine)), read_by(self.value_head, self.norm(x[:, 0])))
+
+        def context_and_hand(x: Tensor) -> Tensor:
+            mine = (x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1) * moves).sum(1)  # one of four is not nothing
+            return torch.cat((x[:, :1], mine), 1)
+
+        x = self.norm(through(self.layers, x, mask, context_and_hand))
+        return Judged(read_by(self.slot_head, x[:, 1:]), read_by(self.value_head, x[:, 0]))
 
     def points(self, tokens: Tensor, trick: int | None = None) -> Tensor:
         """Return the points still to come after playing each slot [N, 7], from the mover's side; or logits."""
@@ -262,9 +283,7 @@ class Transcript(Network):
         there = torch.cat((torch.ones_like(there[:, :1]), there[:, 1:]), 1)
         x = self.embedded(tokens, kinds)
         mask = self.sees & there[:, None, None, :]
-        for layer in self.layers:
-            x = layer(x, mask)
-        slots = self.norm(x[:, -SLOTS:])
+        slots = self.norm(through(self.layers, x, mask, lambda x: x[:, -SLOTS:]))
         mean, spread, make = (read_by(head, slots) for head in (self.mean_head, self.spread_head, self.make_head))
         return Expectation(mean, functional.softplus(spread), make)
 
