@@ -101,6 +101,28 @@ def test_in_passes_of_one_size_no_answer_of_a_tower_depends_on_what_else_is_aske
         assert np.array_equal(some_values, values[first:last])
 
 
+def test_in_bf16_a_processor_answers_nearly_the_same_and_always_alike():
+    network = worn(build(KINDS[2]))
+    rows = observations(network, 64)
+    exact, rough, again = (
+        NetworkEvaluator(network, "rich", "cpu", precision, batch=32, threads=1) for precision in ("32", "bf16", "bf16")
+    )
+    (logits, values), (near_logits, near_values) = exact(rows), rough(rows)
+    assert near_logits.dtype == near_values.dtype == np.float32
+    spread = logits.std()
+    assert 0 < np.abs(near_logits - logits).max() < 0.1 * spread
+    assert 0 < np.abs(near_values - values).max() < 0.05
+    for asked in (rows, rows[:40]):
+        assert np.array_equal(again(asked)[0], near_logits[: len(asked)])
+    for number in (5, 17):
+        assert np.array_equal(rough(rows[number : number + 1])[0][0], near_logits[number])
+
+
+def test_the_numbers_are_those_that_are_usual_on_the_device_unless_others_are_named():
+    found = [NetworkEvaluator(build(SMALL), "rich", "cpu", precision).precision for precision in ("auto", "32", "bf16")]
+    assert found == ["32", "32", "bf16"]
+
+
 def test_answers_are_the_callers_own():
     network = worn(build(SMALL))
     evaluator = NetworkEvaluator(network, "rich", device="cpu", cache=8)
@@ -168,7 +190,7 @@ def test_several_threads_may_ask_one_evaluator():
     [
         ({"device": "tpu"}, "device must be one of"),
         ({"device": "cpu:3"}, "no device 'cpu:3'"),
-        ({"precision": "int4"}, "precision must be one of"),
+        ({"precision": "int4"}, "precision must be one of 32, bf16"),
         ({"batch": 0}, "batch"),
         ({"threads": 0}, "threads"),
         ({"cache": -1}, "cache"),

@@ -199,6 +199,17 @@ def test_new_weights_play_from_the_next_round_on(tmp_path):
         assert (before != expected).any()
 
 
+def test_networks_play_in_the_numbers_of_the_settings(tmp_path):
+    settings = tiny_settings(tmp_path, "precision=bf16", "gate.kind=share", "gate.games=2")
+    with Run.create(tmp_path / "run", settings).training() as run:
+        training = Training(run)
+        assert training.players.evaluator.precision == "bf16"
+        assert training.gate.player(training.player, "champion").evaluator.precision == "bf16"
+    assert tiny_settings(tmp_path, "precision=32").precision == "32"
+    with pytest.raises(BadInput, match=r"precision.*auto.*32.*bf16"):
+        tiny_settings(tmp_path, "precision=fp8")
+
+
 # ---- checkpoints ---------------------------------------------------------------------------------
 
 

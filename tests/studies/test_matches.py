@@ -8,6 +8,7 @@ import pytest
 
 from rookery.arena import crowd
 from rookery.errors import BadInput
+from rookery.games.library import load
 from rookery.studies.matches import Found, Meeting, Table, known_of, read_match
 from studies.gomoku_made_up import pairs, saved
 
@@ -33,6 +34,17 @@ def test_a_match_comes_back_from_its_file(tmp_path):
     found = Found({"first": "x", "games": 20}, pairs(0.6), 3.5)
     Table(tmp_path, "cpu", lambda: False).keep("m", found)
     assert read_match(tmp_path, "m") == found
+
+
+def test_a_match_in_other_numbers_is_another_match_and_is_played_in_them(tmp_path):
+    first = saved(tmp_path / "first.pth")
+    meeting = Meeting("m", "gomoku:size=5", first, "random", 2, 2)
+    rough = replace(meeting, precision="bf16")
+    assert "precision" not in meeting.identity()
+    assert rough.identity() == meeting.identity() | {"precision": "bf16"}
+    table, game = Table(tmp_path, "cpu", lambda: False), load(meeting.game)
+    found = [table.network(first, game, each, "first").evaluator.precision for each in (meeting, rough)]
+    assert found == ["32", "bf16"]
 
 
 @pytest.mark.slow

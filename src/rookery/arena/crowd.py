@@ -27,9 +27,9 @@ class Crowd(NetworkPlayer):
 
     def __init__(
         self, loaded: Loaded, limits: Limits, usual: Limits, settings: Mapping[str, Any] | None = None,
-        device: str = "auto", cache: int = 0,
+        device: str = "auto", cache: int = 0, precision: str = "auto",
     ):  # fmt: skip
-        super().__init__(loaded, limits, usual, settings, device, cache)
+        super().__init__(loaded, limits, usual, settings, device, cache, precision)
         if self.evaluator.device.type == "cuda":
             self.parts = PARTS
 

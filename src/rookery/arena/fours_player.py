@@ -35,13 +35,13 @@ class FoursPlayer(NetworkPlayer):
 
     def __init__(
         self, loaded: Loaded, game: Game, where: str, limits: Limits, usual: Limits,
-        settings: Mapping[str, Any] | None = None, device: str = "auto", cache: int = 0,
+        settings: Mapping[str, Any] | None = None, device: str = "auto", cache: int = 0, precision: str = "auto",
     ):  # fmt: skip
         """Make a player of a network that looks for fours at the `root`, or there and at the `leaves`."""
         refuse_other_games(game)
         at_leaves = where == "leaves"
         known = dict(settings or {}) | ({"prove": True} if at_leaves else {})
-        super().__init__(loaded, limits, usual, known, device, cache)
+        super().__init__(loaded, limits, usual, known, device, cache, precision)
         if at_leaves:
             self.judge = SeesFours(self.judge, game)
 

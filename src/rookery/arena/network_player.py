@@ -30,12 +30,12 @@ class NetworkPlayer(SearchPlayer):
 
     def __init__(
         self, loaded: Loaded, limits: Limits, usual: Limits, settings: Mapping[str, Any] | None = None,
-        device: str = "auto", cache: int = 0,
+        device: str = "auto", cache: int = 0, precision: str = "auto",
     ):  # fmt: skip
         """Make a player of a network; one thread judges, since matches are played on several."""
         super().__init__("rookery.search.trees", limits, usual, settings, ("stream", "ply"))
         kind = loaded.about.observation
-        self.evaluator = NetworkEvaluator(loaded.network, kind, device=device, threads=1, cache=cache)
+        self.evaluator = NetworkEvaluator(loaded.network, kind, device, precision, threads=1, cache=cache)
         self.judge: Evaluator = self.evaluator
         """whom the search asks: the network, or someone who asks it"""
 

@@ -52,6 +52,15 @@ TAU = Option("tau", float, 0.01, 1000, "points by which a play is worse that is 
 MIX = Option("mix", float, 0, 1, "share of plays thought to be made blindly", 0.1)
 THREADS = Option("threads", int, 1, 1024, "CPU threads; the choice does not depend on them", 1)
 MEMORY = Option("memory", int, 0, 1 << 30, "MiB an engine may use; 0: as it likes", 0)
+PRECISION = Option(
+    "precision",
+    str,
+    0,
+    0,
+    "numbers the network computes with: auto takes bf16 on a CUDA card, else 32",
+    "auto",
+    ("auto", "32", "bf16"),
+)
 VCF = Option(
     "vcf", str, 0, 0, "in Gomoku, where to look for wins by continuous fours", "none", ("none", "root", "leaves")
 )
@@ -109,7 +118,7 @@ def limits_in(given: Given) -> Limits:
 
 def settings_in(given: Given) -> dict[str, Any]:
     """Read the options that set up a search; what is not given is left to the search."""
-    apart = (*LIMITS, CACHE.name, VCF.name)
+    apart = (*LIMITS, CACHE.name, PRECISION.name, VCF.name)
     return {name: value for name, value in given.options.items() if name not in apart}
 
 
@@ -143,11 +152,12 @@ def make_network(given: Given, game: Game) -> Player:
     from rookery.arena.networks import network_for
 
     check_tree(given)
-    loaded, cache = network_for(given.command[0], game), int(given.value(CACHE.name) or 0)
-    limits, settings, where = limits_in(given), settings_in(given), str(given.value(VCF.name))
+    loaded, limits, settings = network_for(given.command[0], game), limits_in(given), settings_in(given)
+    how: dict[str, Any] = {"cache": given.value(CACHE.name) or 0, "precision": given.value(PRECISION.name)}
+    where = str(given.value(VCF.name))
     if where == "none":
-        return NetworkPlayer(loaded, limits, USUAL_TREE, settings, cache=cache)
-    return FoursPlayer(loaded, game, where, limits, USUAL_TREE, settings, cache=cache)
+        return NetworkPlayer(loaded, limits, USUAL_TREE, settings, **how)
+    return FoursPlayer(loaded, game, where, limits, USUAL_TREE, settings, **how)
 
 
 def make_lc0(given: Given, game: Game) -> Player:
@@ -299,7 +309,7 @@ ALL_KINDS = (
         "UCT with RAVE on a graph of positions", usual=Limits(nodes=400), takes=("seed",),
     ),
     Kind(
-        Form("net", (SIMS, TIME, CACHE, VCF, *TREE_OPTIONS, *OF_POLICIES), "FILE"),
+        Form("net", (SIMS, TIME, CACHE, PRECISION, VCF, *TREE_OPTIONS, *OF_POLICIES), "FILE"),
         "net:runs/pylos_v5,sims=200",
         "tree search with a network: a file, a run's newest checkpoint, or zoo:NAME",
         make_network,

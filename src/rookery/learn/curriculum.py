@@ -67,7 +67,7 @@ class StageRun:
             self.work: Work = ImitationWork(folder, settings, help_with)
         else:
             self.work = SelfplayWork(folder, settings, help_with)
-        self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type)
+        self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type, settings.precision)
         self.log = LineLog(folder / JUDGED)
         self.log.mend()
         self.begun = time.monotonic()

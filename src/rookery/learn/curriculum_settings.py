@@ -24,6 +24,7 @@ from rookery.learn.sections import (
     GateSettings,
     ImitationTraining,
     LessonSettings,
+    PlayingPrecision,
     Section,
     SelfplaySettings,
     Text,
@@ -171,6 +172,8 @@ class CurriculumSettings(Section):
     """where the network runs, as in the settings of a run"""
     threads: Annotated[int, span(0, 1024)] = 0
     """processor threads of the network; 0: as many as are fastest"""
+    precision: PlayingPrecision = "auto"
+    """numbers in which networks play, as in the settings of a run"""
     folder: Text = ""
     """where the curriculum is kept; empty: under runs/, by the name of its settings"""
     start: Text = ""
@@ -202,7 +205,7 @@ def settings_of(settings: CurriculumSettings, number: int, start: str) -> Imitat
     stage = settings.stages[number]
     shared: dict[str, Any] = {
         "game": stage.game, "seed": stage_seed(settings, number), "device": settings.device,
-        "threads": settings.threads, "start": start, "network": settings.network,
+        "threads": settings.threads, "precision": settings.precision, "start": start, "network": settings.network,
     }  # fmt: skip
     if isinstance(stage, ImitationStage):
         return ImitationSettings(**shared, lessons=stage.lessons, training=stage.training)

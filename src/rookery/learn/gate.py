@@ -89,8 +89,9 @@ class Gate:
             return self.players[name]
         about = About(game=self.game.spec, observation=self.run.settings.network.observation)
         limits = Limits(nodes=self.settings.simulations)
-        how = search_settings(self.run.settings.selfplay, self.settings)
-        player = Crowd(Loaded(network, network.config, about), limits, limits, how, device=self.device)
+        how, numbers = search_settings(self.run.settings.selfplay, self.settings), self.run.settings.precision
+        loaded = Loaded(network, network.config, about)
+        player = Crowd(loaded, limits, limits, how, self.device, precision=numbers)
         player.name, self.players[name] = name, player
         return player
 

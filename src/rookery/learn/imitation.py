@@ -45,6 +45,7 @@ from rookery.learn.runs import CONFIG, LOCK, START, STATE, rounded
 from rookery.learn.sections import (
     ImitationTraining,
     LessonSettings,
+    PlayingPrecision,
     Section,
     Text,
     TrainingSettings,
@@ -81,6 +82,8 @@ class ImitationSettings(Section):
     """where the network learns"""
     threads: Annotated[int, span(0, 1024)] = 0
     """processor threads of the network; 0: as many as are fastest, measured when the stage is made"""
+    precision: PlayingPrecision = "auto"
+    """numbers in which the network plays when it is judged, as in the settings of a run"""
     start: Text = ""
     """weights to begin with, as in the settings of a run"""
     network: NetworkSettings

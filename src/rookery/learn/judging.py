@@ -38,8 +38,9 @@ History = list[dict[str, Any]]
 class Judge:
     """Who lets networks of a stage play."""
 
-    def __init__(self, game: Game, until: UntilSettings, seed: int, device: str):
-        self.game, self.until, self.seed, self.device = game, until, seed, device
+    def __init__(self, game: Game, until: UntilSettings, seed: int, device: str, precision: str = "auto"):
+        self.game, self.until, self.seed = game, until, seed
+        self.device, self.precision = device, precision
         self.players: dict[str, Crowd] = {}
 
     def player(self, network: Path, role: str) -> Player:
@@ -49,7 +50,8 @@ class Judge:
             self.players[role].evaluator.update(loaded.network)
             return self.players[role]
         limits = Limits(nodes=self.until.simulations)
-        player = Crowd(loaded, limits, limits, {"urgency": self.until.urgency}, device=self.device)
+        how = {"urgency": self.until.urgency}
+        player = Crowd(loaded, limits, limits, how, self.device, precision=self.precision)
         player.name, self.players[role] = role, player
         return player
 

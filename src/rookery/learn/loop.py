@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from rookery.arena.evaluator import NetworkEvaluator, chosen_device
+from rookery.arena.evaluator import PRECISIONS, USUAL, NetworkEvaluator, chosen_device
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
@@ -70,7 +70,7 @@ class OnProcessor:
 
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
         rows, device = settings.selfplay.at_once * settings.selfplay.leaves, chosen_device(settings.device).type
-        self.evaluator = NetworkEvaluator(network, replay.kind, device=device, batch=rows)
+        self.evaluator = NetworkEvaluator(network, replay.kind, device, settings.precision, batch=rows)
         self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
     def update(self, network: Network) -> None:
@@ -88,7 +88,8 @@ class OnCard:
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
         from rookery.learn.selfplay_cuda import SelfPlayOnCard, judged_by
 
-        self.network, self.folded = network, fold(network, "cuda", torch.bfloat16)
+        numbers = PRECISIONS[USUAL["cuda"] if settings.precision == "auto" else settings.precision]
+        self.network, self.folded = network, fold(network, "cuda", numbers)
         self.refold = captured(lambda: self.folded.update(network))  # hundreds of small kernels
         self.play = SelfPlayOnCard(game, settings.selfplay, settings.seed, replay, judged_by(self.folded))
 

@@ -36,6 +36,7 @@ def refuse(*problems: str | float | bool) -> None:
 
 
 YesNo = Annotated[bool, Strict()]
+PlayingPrecision = Annotated[Literal["auto", "32", "bf16"], BeforeValidator(as_word)]
 Text = Annotated[str, Field(strict=True, pattern=r"^[^\x00-\x1f\x7f]*$", max_length=1000)]
 
 

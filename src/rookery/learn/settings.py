@@ -28,6 +28,7 @@ from rookery.learn.network_sections import NetworkSettings
 from rookery.learn.sections import (
     CheckpointSettings,
     GateSettings,
+    PlayingPrecision,
     Section,
     SelfplaySettings,
     Text,
@@ -50,6 +51,9 @@ class RunSettings(Section):
     """where the network runs; auto: a CUDA card, else Apple's, else the processor"""
     threads: Annotated[int, span(0, 1024)] = 0
     """processor threads; 0: as many as are fastest, measured when the run is made"""
+    precision: PlayingPrecision = "auto"
+    """numbers in which networks judge positions when they play: 32, bf16, or auto: bf16 on a CUDA card, else 32.
+    Processors with instructions for bf16 are faster with it, others much slower"""
     folder: Text = ""
     """where the run is kept; empty: under runs/, by the name of its settings"""
     start: Text = ""

@@ -65,6 +65,8 @@ class Meeting:
     """settings of the networks' searches"""
     fours: bool = False
     """whether the first looks for wins by fours, too"""
+    precision: str = "auto"
+    """numbers in which networks judge; auto: as is usual on the device"""
 
     def identity(self) -> dict[str, Any]:
         """Return all that makes the match what it is, for JSON: networks by their content."""
@@ -72,7 +74,8 @@ class Meeting:
         sides = {"first": mark(self.first), "second": mark(self.second)}
         facts = {"game": game.spec, "rules_version": game.version, "opening": self.opening or usual_openings(game)}
         how = {"games": self.games, "simulations": self.simulations} | dict(self.search)
-        return sides | facts | how | ({"fours": "leaves"} if self.fours else {})
+        numbers = {"precision": self.precision} if self.precision != "auto" else {}
+        return sides | facts | how | numbers | ({"fours": "leaves"} if self.fours else {})
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,7 @@ class Table:
     def __init__(self, study: Path, device: str, over: Over, threads: int | None = None):
         self.study, self.device, self.over = study, device, over
         self.threads = threads or cores()
-        self.players: dict[tuple[str, str, int, Search, bool], Crowd] = {}
+        self.players: dict[tuple[str, str, int, Search, str, bool], Crowd] = {}
 
     def play(self, meeting: Meeting, say: Say = lambda done, total, note: None) -> bool:
         """Play what is missing of a match and keep it; False if it was stopped before all was there."""
@@ -209,14 +212,15 @@ class Table:
     def network(self, path: Path, game: Game, meeting: Meeting, role: str, fours: bool = False) -> Crowd:
         """Return the player of a network."""
         loaded, limits, how = network_for(str(path), game), Limits(nodes=meeting.simulations), dict(meeting.search)
-        key = (role, repr(loaded.config), meeting.simulations, meeting.search, fours)
+        numbers = meeting.precision
+        key = (role, repr(loaded.config), meeting.simulations, meeting.search, numbers, fours)
         if key in self.players:
             self.players[key].evaluator.update(loaded.network)
         else:
             player = (
-                FoursCrowd(loaded, game, "leaves", limits, limits, how, device=self.device)
+                FoursCrowd(loaded, game, "leaves", limits, limits, how, self.device, precision=numbers)
                 if fours
-                else Crowd(loaded, limits, limits, how, device=self.device)
+                else Crowd(loaded, limits, limits, how, self.device, precision=numbers)
             )
             player.name, self.players[key] = role, player
         return self.players[key]
