@@ -13,7 +13,7 @@ def test_every_network_is_measured_at_every_size_once_a_round():
     configs = {"small": PerceptronConfig(inputs=3, actions=2, hidden=(4,))}
     rows = bench_networks(configs, (1, 8), 2, lambda: ticks.append(1), seconds=0.0)
     assert [(row.network, row.batch) for row in rows] == [("small", 1), ("small", 8)]
-    assert all(0 < row.low <= row.speed <= row.high for row in rows)
+    assert all(0 < row.low <= row.speed <= row.high and row.bf16 > 0 for row in rows)
     assert len(ticks) == 2
     assert networks_table(rows).row_count == 2
 
@@ -26,9 +26,10 @@ def test_the_pass_that_warms_up_does_not_count(monkeypatch):
 
 
 def test_medians_are_of_the_rounds():
-    row = made_row("x", 4, [(30.0, 10.0), (10.0, 30.0), (20.0, 5.0)])
-    assert (row.speed, row.low, row.high, row.plain) == (20, 10, 30, 10)
+    row = made_row("x", 4, [(30.0, 10.0, 50.0), (10.0, 30.0, 30.0), (20.0, 5.0, 70.0)])
+    assert (row.speed, row.low, row.high, row.plain, row.bf16) == (20, 10, 30, 10, 50)
     assert row.as_dict()["against_plain"] == 2
+    assert row.as_dict()["bf16_against"] == 2.5
 
 
 def test_the_networks_of_pylos_are_the_original_ones():

@@ -1,4 +1,5 @@
-"""How fast networks judge positions on one core: the evaluator beside the plain module, in the same rounds.
+"""How fast networks judge positions on one core: the evaluator beside the plain module and itself in bf16, in the same
+rounds.
 
 Processor time is counted, not the clock's, and every round measures everything once; medians are reported.
 """
@@ -9,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,10 +43,12 @@ class Row:
     high: float
     plain: float
     """the module in evaluation mode, asked the same"""
+    bf16: float
+    """the evaluator computing in bf16"""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row with its ratio, for JSON."""
-        return asdict(self) | {"against_plain": self.speed / self.plain}
+        return asdict(self) | {"against_plain": self.speed / self.plain, "bf16_against": self.bf16 / self.speed}
 
 
 def positions_a_second(judge: Callable[[], object], batch: int, seconds: float) -> float:
@@ -73,22 +77,28 @@ def bench_networks(
     seconds: float = SECONDS,
 ) -> list[Row]:  # fmt: skip
     """Measure all networks at all sizes; `tick` is called after each round."""
-    speeds: dict[tuple[str, int], list[tuple[float, float]]] = {}
+    speeds: dict[tuple[str, int], list[tuple[float, ...]]] = {}
     networks = {name: build(config).eval() for name, config in configs.items()}
-    judges = {name: NetworkEvaluator(network, "", device="cpu", threads=1) for name, network in networks.items()}
+    judges = {
+        (name, precision): NetworkEvaluator(network, "", "cpu", precision, threads=1)
+        for name, network in networks.items()
+        for precision in ("32", "bf16")
+    }
     for _ in range(rounds):
         for name, network in networks.items():
             for batch in batches:
                 rows = np.random.default_rng(batch).standard_normal((batch, network.config.inputs)).astype(np.float32)
                 with on_threads(1):
-                    plain = positions_a_second(plain_pass(network, rows), batch, seconds)
-                    ours = positions_a_second(lambda: judges[name](rows), batch, seconds)  # noqa: B023, used at once
-                speeds.setdefault((name, batch), []).append((ours, plain))
+                    ours, rough = (partial(judges[name, precision], rows) for precision in ("32", "bf16"))
+                    ways = (ours, plain_pass(network, rows), rough)
+                    found = tuple(positions_a_second(way, batch, seconds) for way in ways)
+                speeds.setdefault((name, batch), []).append(found)
         tick()
     return [made_row(name, batch, measured) for (name, batch), measured in speeds.items()]
 
 
-def made_row(name: str, batch: int, measured: list[tuple[float, float]]) -> Row:
+def made_row(name: str, batch: int, measured: list[tuple[float, ...]]) -> Row:
     """Sum up the rounds."""
-    ours, plain = zip(*measured, strict=True)
-    return Row(name, batch, statistics.median(ours), min(ours), max(ours), statistics.median(plain))
+    ours, plain, bf16 = zip(*measured, strict=True)
+    middle = statistics.median
+    return Row(name, batch, middle(ours), min(ours), max(ours), middle(plain), middle(bf16))

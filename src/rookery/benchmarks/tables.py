@@ -68,11 +68,12 @@ def search_table(rows: Iterable[search.Row]) -> Table:
 def networks_table(rows: Iterable[networks.Row]) -> Table:
     """Lay out the speeds of networks."""
     table = Table(title="positions a second on one core", box=None, pad_edge=False, title_justify="left")
-    for name in ("network", "batch", "median", "lowest", "highest", "plain module", "ratio"):
+    for name in ("network", "batch", "median", "lowest", "highest", "plain module", "ratio", "in bf16", "bf16 ratio"):
         table.add_column(name, justify="left" if name == "network" else "right")
     for row in rows:
         speeds = (f"{speed:,.0f}" for speed in (row.speed, row.low, row.high, row.plain))
-        table.add_row(row.network, str(row.batch), *speeds, f"{row.speed / row.plain:.2f}x")
+        rough = (f"{row.bf16:,.0f}", f"{row.bf16 / row.speed:.2f}x")
+        table.add_row(row.network, str(row.batch), *speeds, f"{row.speed / row.plain:.2f}x", *rough)
     return table
 
 
