@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @studies.command()
 def gomoku(
-    preset: Annotated[str, Option(help="full for a card, quick for two cores in minutes")] = "full",
+    preset: Annotated[str, Option(help="full for a card, home for two cores and hours, quick for minutes")] = "full",
     folder: Annotated[
         Path | None, Option(metavar="FOLDER", help="where all of it is kept; studies/gomoku, in quick -quick behind it")
     ] = None,

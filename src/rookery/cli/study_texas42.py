@@ -47,7 +47,10 @@ studies.add_typer(texas42, name="texas42")
 def all_of_it(
     context: typer.Context,
     preset: Annotated[
-        str | None, Option(help="do all of it: full for a card, card for ten minutes of one, quick for two cores")
+        str | None,
+        Option(
+            help="do all of it: full for a card, card for ten minutes of one, home for two cores, quick for minutes"
+        ),
     ] = None,
     folder: FolderOption = PLACE,
     device: DeviceOption = "auto",

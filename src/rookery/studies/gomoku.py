@@ -124,7 +124,7 @@ class Study:
         self.check_network(network, game)
         return Meeting(
             f"milestone-{milestone.name}", game, network, milestone.opponent, self.preset.milestone_games,
-            milestone.simulations, fours=milestone.fours,
+            milestone.simulations, fours=milestone.fours, precision=self.main_settings().precision,
         )  # fmt: skip
 
     def check_network(self, network: Path, game: str) -> None:
@@ -162,8 +162,9 @@ class Study:
         network = mark_file(self.folder / ARMS / run, seconds)
         if network.exists():
             yield Meeting(
-                name, self.preset.game, network, other, self.preset.compare_games, self.preset.compare_simulations
-            )
+                name, self.preset.game, network, other, self.preset.compare_games, self.preset.compare_simulations,
+                precision=self.main_settings().precision,
+            )  # fmt: skip
 
     def found(self, meeting: Meeting) -> Found:
         """Return what is known of a match that could be played now."""

@@ -249,7 +249,23 @@ QUICK = Preset(
     compare_simulations=32,
 )  # fmt: skip
 
-PRESETS = {"full": FULL, "quick": QUICK}
+HOME = Preset(
+    "gomoku_home",
+    main_changes=(),
+    arm_changes=(*without_end("2"), *without_end("4")),
+    gate_changes=(
+        "stages.4.gate.kind=share", "stages.4.gate.share=0.55", "stages.4.gate.games=40",
+        "stages.4.gate.simulations=50", "stages.4.checkpoints.every=200",
+    ),
+    arms=tuple(replace(arm, extra=arm.extra or arm.name not in ("curriculum", "scratch")) for arm in ARMS),
+    arm_seconds=300.0,
+    marks=(0.5, 1.0),
+    references=("baseline:depth=2", "random"),
+    compare_games=40,
+    compare_simulations=100,
+)  # fmt: skip
+
+PRESETS = {"full": FULL, "home": HOME, "quick": QUICK}
 
 
 # ---- choosing ------------------------------------------------------------------------------------

@@ -158,6 +158,23 @@ def quick() -> Preset:
     return Preset(positions, (taught, policy), decisions, (second, logits), (48, 30), duels, 20)
 
 
+def home() -> Preset:
+    """Make the preset for two cores and an hour: the smallest Stage 2, from hands labelled by exact search alone."""
+    hands = "decisions-exact"
+    decisions = (
+        Hands("decisions-valid", "exact", "valid", 200, 100, 0.0, 50),
+        Hands(hands, "exact", "train", 10_000, 10, 0.05, 500),  # many hands with few worlds each teach more
+    )
+    shared: dict[str, Any] = {"learning_rate": 1e-3, "warmup": 200, "every": 500, "data": (hands, decisions[0].name)}
+    second = (
+        TrainSettings("stage2-64x2", sized(2, "64x2"), 4_000, **shared),
+        TrainSettings("stage2-64x2-1k", sized(2, "64x2"), 1_000, rows=1_000, **shared),
+    )
+    player = second[0].name
+    duels = (f"{player}/random", f"{player}/heuristic", f"exact:10/{player}", f"{player}:make/{player}")
+    return Preset((), (), decisions, second, (600, 300), (*PLAIN_DUELS, *duels), 1000)
+
+
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 400_000}
 RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "128x4": 6e-4, "256x6": 4e-4}
 
@@ -259,7 +276,7 @@ def network_duels(judge: str, player: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-PRESETS = {"quick": quick, "card": card, "full": full}
+PRESETS = {"quick": quick, "home": home, "card": card, "full": full}
 
 
 def preset_of(name: str) -> Preset:
