@@ -222,11 +222,15 @@ def after_bid(state: State, declaration: int, bid: int) -> bool:
     return bool(may_name(won[0], declaration))
 
 
+def chances_after(state: State, chances: Chances, bid: int) -> Chances:
+    """Return the chances of the declarations that may be named after a bid."""
+    allowed = [i for i, declaration in enumerate(chances.declarations) if after_bid(state, declaration, bid)]
+    return Chances(tuple(chances.declarations[i] for i in allowed), chances.points[allowed])
+
+
 def chance_of_bid(state: State, chances: Chances, bid: int) -> float:
     """Return how often a bid is made with the best declaration that may be named after it."""
-    shares = chances.share(points_needed(bid))
-    named = zip(shares, chances.declarations, strict=True)
-    return max((float(share) for share, declaration in named if after_bid(state, declaration, bid)), default=0.0)
+    return float(chances_after(state, chances, bid).share(points_needed(bid)).max(initial=0.0))
 
 
 def choose_bid(state: State, chances: Chances, threshold: float) -> int:
@@ -245,6 +249,5 @@ def choose_bid(state: State, chances: Chances, threshold: float) -> int:
 
 def choose_declaration(state: State, chances: Chances) -> int:
     """Return the declaration that makes the contract most often, of those that may be named."""
-    allowed = [i for i, d in enumerate(chances.declarations) if may_name(state, d)]
-    some = Chances(tuple(chances.declarations[i] for i in allowed), chances.points[allowed])
-    return some.best(points_needed(int(state["high_bid"])))
+    bid = int(state["high_bid"])
+    return chances_after(state, chances, bid).best(points_needed(bid))
