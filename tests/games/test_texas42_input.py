@@ -53,8 +53,10 @@ def test_a_bad_text_is_named_with_what_is_allowed(change, named, allowed):
         ([None, [0, 1, 2, 3, 4, 5, 6], None, None], ["1-1"], "play 1, 1-1 by seat 0", "in the hand of seat 1"),
         ([None] * 4, ["5-4", "3-2", "5-3", "5-2", "5-5", "5-0"], "play 6, 5-0 by seat 1", "can only hold 0-0,1-0"),
         (
-            [None, None, [0, 1, 2, 3, 4, 5, 6], None], ["5-4", "3-2", "3-0", "5-2", "5-5", "5-0"],
-            "play 6, 5-0 by seat 1", "can only hold 3-1,3-3",
+            [None, None, [0, 1, 2, 3, 4, 5, 6], None],
+            ["5-4", "3-2", "3-0", "5-2", "5-5", "5-0"],
+            "play 6, 5-0 by seat 1",
+            "can only hold 3-1,3-3",
         ),
         ([None] * 4, [*HAND_22.split(), "6-6"], "play 29, 6-6", "the hand is over"),
     ],

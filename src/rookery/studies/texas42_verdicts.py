@@ -98,9 +98,7 @@ def stage1_verdicts(study: Path, runs: Mapping[str, Any]) -> Iterator[Verdict]:
 
 def sources_of(study: Path) -> dict[str, str]:
     """Return how the positions of each set were drawn: random, played or uniform."""
-    found = {
-        data.folder.name: str(data.planned()["settings"].get("source")) for data in data_sets(study, "positions")
-    }
+    found = {data.folder.name: str(data.planned()["settings"].get("source")) for data in data_sets(study, "positions")}
     return found | {"positions-uniform": "uniform", "positions-valid": "played"}  # where the data stayed elsewhere
 
 
