@@ -279,7 +279,7 @@ class TranscriptPlayer(Analyst):
         if self.rule == "make":
             return np.asarray(np.tanh(wanted / 2))  # twice the chance, less 1
         leads = np.array([lead_of(turn.position) for turn in turns])
-        return np.clip((wanted + leads[:, None]) / POINTS, -1, 1)
+        return np.asarray(np.clip((wanted + leads[:, None]) / POINTS, -1, 1))
 
     def advice(self, turn: Turn) -> str:
         """Say which tile to play; where rules of thumb decide, say that, too."""

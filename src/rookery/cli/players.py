@@ -86,9 +86,9 @@ def analyse(
     of_42 = {"--positions": positions, "--worlds": worlds, "--bid": bid, "--holders": holders or None}
     of_42["--threads"] = threads
     if player is None:
-        for name, value in (("--lines", lines), ("--seconds", seconds)):
-            if value is not None:
-                raise BadInput(f"{name} {value} is for an analysis by a player; --player is missing")
+        for name, given in (("--lines", lines), ("--seconds", seconds)):
+            if given is not None:
+                raise BadInput(f"{name} {given} is for an analysis by a player; --player is missing")
         from rookery.search.threads import cores
 
         wish = Wish(worlds or USUAL_WORLDS, seed, bid, threads or cores(), holders)
