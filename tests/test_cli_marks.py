@@ -35,6 +35,13 @@ def test_the_chances_of_a_hand_are_printed_for_people_as_players_play_it():
     assert "95 % interval" in done.stdout
 
 
+def test_house_contracts_of_the_game_are_played_out_too():
+    game = "texas42:auction=redeal,nello=low,sevens=free"
+    done = run_rookery("bid", game, HAND, "--worlds", "2", "--play", "heuristic", "--json")
+    names = [row["declaration"] for row in json.loads(done.stdout)["rows"]]
+    assert (len(names), names[-2:]) == (11, ["nello-low", "sevens-free"])
+
+
 def test_whole_games_are_played_and_told(tmp_path):
     path = tmp_path / "hands.jsonl"
     done = run_rookery("marks", "heuristic", "random", "--games", "4", "--threads", "1", "--json", "--hands", str(path))
@@ -55,6 +62,9 @@ def test_whole_games_are_played_and_told(tmp_path):
         (("bid", "texas42", HAND, "--declaration", "eights"), "'eights' is no declaration"),
         (("bid", "texas42", HAND, "--declaration", "doubles-suit"), "not one a bidder may name"),
         (("bid", "texas42", HAND, "--play", "nobody"), "there is no kind 'nobody'"),
+        (("bid", "texas42", HAND, "--seed", "99999999999999999999"), "seed must be a whole number in -92"),
+        (("bid", "texas42:declaration=sixes", HAND), "texas42:declaration=sixes has no auction"),
+        (("marks", "random", "random", "--hands", "no/such/file"), "--hands no/such/file: a file in a folder that is"),
         (("marks", "random", "random", "--games", "3"), "games must be an even number"),
         (("marks", "random", "random", "--game", "texas42"), "auction=redeal"),
     ],

@@ -82,6 +82,8 @@ def test_a_file_is_answered_line_by_line_and_wrong_lines_are_named(tmp_path):
             ["analyse", "texas42", "--player", "random", "--worlds", "5"],
             "--worlds is for an analysis of texas42 without",
         ),
+        (["analyse", "texas42", "--lines", "3"], "--lines 3 is for an analysis by a player; --player is missing"),
+        (["analyse", "texas42", "--seconds", "2"], "--seconds 2.0 is for an analysis by a player"),
         (["analyse", "texas42", "sixes 0 ?/?/?/? -"], "the hand of seat 0 is hidden"),
         (["analyse", "texas42:auction=redeal"], "no tile is played before a declaration is named"),
         (["analyse", "texas42", f"sixes 0 {HAND}/?/?/? 2-2,2-1,6-5,1-0,2-1"], "the tile was played before"),

@@ -70,6 +70,31 @@ def test_nello_is_bid_and_named_with_a_hand_that_loses_every_trick():
     assert said(low, ("2m", "pass", "pass", "pass"), spec) == "nello"
 
 
+def test_what_it_says_of_a_bid_is_about_a_declaration_that_may_be_named_after_it():
+    low = ["1-0", "2-0", "2-1", "3-0", "3-1", "3-2", "4-0"]
+    position = load("texas42:auction=forced,nello=high,nello_marks=3").set_up(
+        [None, None, None, low], None, 0, [], ["pass"] * 3
+    )
+    found = chosen(BIDDER, position)
+    assert position.move_text(found.action) == "30"
+    assert "nello" not in found.analysis.note
+    passing = load("texas42:auction=redeal,nello=high,nello_marks=3").set_up([low, None, None, None], None, 0)
+    assert chosen(BIDDER, passing).analysis.note == "no declaration makes 30 often enough"
+
+
+def test_a_hint_says_why_in_the_auction_and_is_that_of_the_player_inside_in_the_play():
+    player, inner = (make_player(text, GAME) for text in ("bidder:eq:worlds=5,worlds=16", "eq:worlds=5"))
+    bidding = GAME.set_up([STRONG, None, None, None], None, 0)
+    playing = GAME.set_up([STRONG, None, None, None], 6, 0, [], ["30", "pass", "pass", "pass"])
+    advice = player.advice(turn_of(player, bidding, bidding, (), seed=3))
+    assert "would play" in advice
+    assert "16 deals: sixes makes" in advice
+    turn = turn_of(player, playing, playing, (), seed=3)
+    assert player.advice(turn) == inner.advice(turn)
+    plain = make_player("bidder:heuristic", GAME)
+    assert plain.advice(turn_of(plain, playing, playing, (), seed=3)) == "bidder:heuristic would play 6-6"
+
+
 def test_the_partner_of_a_splash_names_for_all_the_tricks():
     position = load(HOUSE_42).set_up([None, None, STRONG, None], None, 0, [], ["splash-2m", "pass", "pass", "pass"])
     assert position.mover == 2

@@ -17,6 +17,7 @@ from rookery.arena.texas42_networks import (
     load_stage,
 )
 from rookery.errors import BadInput
+from rookery.games import texas42
 from rookery.games.library import load
 from rookery.nets.configs import HandsConfig, TranscriptConfig
 from rookery.nets.files import About, load_network, save_network
@@ -124,6 +125,22 @@ def test_stage_2_plays_the_legal_tile_it_expects_most_of(stage2_file, choice):
         wanted.append(max(position.legal().tolist(), key=worth.tolist().__getitem__))
     assert [choice.action for choice in player.choose_many(turns)] == wanted
     assert [player.choose(turn).action for turn in turns] == wanted
+
+
+@pytest.mark.parametrize("choice", ["mean", "make"])
+def test_stage_2_tells_values_as_other_players_do_with_the_points_that_are_taken(stage2_file, choice):
+    player = TranscriptPlayer(load_network(stage2_file), choice, "cpu")
+    for position, action in random_walk(load("texas42:bid=30"), 4):
+        if action is None:
+            break
+        found = player.judge(position.states)
+        told = player.choose(turn_of(player, position, position, (), seed=0)).analysis
+        for line in told.lines:
+            taken = texas42.points(position)
+            points = found.mean[0, line.action] + (taken[0] - taken[1]) * (-1) ** (position.mover & 1)
+            chance = (found.make_logit[0, line.action] * (-1) ** (position.mover & 1)).sigmoid()
+            wanted = points / 42 if choice == "mean" else 2 * chance - 1
+            assert line.value == pytest.approx(float(wanted.clamp(-1, 1)), abs=1e-5)
 
 
 def test_a_network_of_the_other_stage_is_refused(stage2_file):

@@ -20,11 +20,12 @@ GOOD = "sixes 0 {} -".format(
     [
         (("sixes", "eights"), "'eights'", "blanks, ones"),
         (("sixes", "10"), "'10'", "0..9"),
+        (("sixes", "1" * 5000), "1' is no declaration", "0..9"),
         (("sixes", "-"), "a declaration is missing", "blanks, ones"),
         (("sixes 0", "sixes 4"), "'4'", "0..3"),
         (("sixes 0", "sixes"), "'sixes 0-0", "4 parts: declaration"),
         (("0-0,", "0-7,"), "'0-7'", "0-0..6-6"),
-        (("0-0,", "1-0,"), "1-0 stands twice", "seats 0 and 0"),
+        (("0-0,", "1-0,"), "1-0 stands twice", "in the hand of seat 0"),
         (("0-0,", "6-6,"), "6-6 stands twice", "seats 0 and 3"),
         (("0-0,", ""), "seat 0 has 6 tiles", "must have 7 or be hidden"),
         (("/3-1", ",3-1"), "number of hands is 3", "4"),
@@ -51,6 +52,12 @@ def test_a_bad_text_is_named_with_what_is_allowed(change, named, allowed):
         ([[0, 1, 2, 3, 4, 5, True], None, None, None], [], "True", "0..27"),
         ([None, [0, 1, 2, 3, 4, 5, 6], None, None], ["1-1"], "play 1, 1-1 by seat 0", "in the hand of seat 1"),
         ([None] * 4, ["5-4", "3-2", "5-3", "5-2", "5-5", "5-0"], "play 6, 5-0 by seat 1", "can only hold 0-0,1-0"),
+        (
+            [None, None, [0, 1, 2, 3, 4, 5, 6], None],
+            ["5-4", "3-2", "3-0", "5-2", "5-5", "5-0"],
+            "play 6, 5-0 by seat 1",
+            "can only hold 3-1,3-3",
+        ),
         ([None] * 4, [*HAND_22.split(), "6-6"], "play 29, 6-6", "the hand is over"),
     ],
 )

@@ -210,6 +210,7 @@ def test_playing_out_gives_up_when_told_to_stop(declaration):
         ("6-6,6-5", "the hand of seat 0 has 2 tiles; it must have 7"),
         ("6-6,6-6,6-4,6-3,6-2,6-1,6-0", "6-6 stands twice"),
         ("6-7,6-6,6-4,6-3,6-2,6-1,6-0", "'6-7' is no tile"),
+        ("27,26,25,24,23,22,21", "'27' is no tile; tiles are 0-0..6-6, written high-low$"),
     ],
 )
 def test_a_bad_hand_is_named(hand, complaint):

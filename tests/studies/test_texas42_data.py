@@ -7,8 +7,10 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from rookery.arena.texas42_networks import HandsOracle
+from rookery.cli import app
 from rookery.errors import BadInput
 from rookery.nets.configs import HandsConfig
 from rookery.nets.residual import build
@@ -39,6 +41,7 @@ from rookery.studies.texas42_files import (
     seeds_of,
     write_shard,
 )
+from rookery.studies.texas42_measured import read_measured
 from rookery.studies.texas42_positions import PositionSettings, make_positions
 from rookery.studies.texas42_positions import make_shard as rows_of
 from studies.texas42_samples import LATE, Guessing, late_rows
@@ -331,3 +334,59 @@ def test_probabilities_and_points_are_kept_finely():
     rows = hands_of(DecisionSettings(worlds=1), np.arange(2), Guessing())
     assert set(np.unique(rows["mean"] % POINT)) == {0}
     assert np.allclose(rows["make"].max() / CERTAIN, 10 / 12, atol=1e-5)
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+def data(folder, *words, fails=False):
+    """Ask for a small set of hands; return what is said."""
+    asked = ["study", "texas42", "data", "--folder", folder, "--worlds", 2, "--per-shard", 2, "--threads", 1, *words]
+    result = CliRunner().invoke(app, [str(word) for word in asked])
+    assert isinstance(result.exception, BadInput) if fails else result.exit_code == 0, result.output
+    return str(result.exception) if fails else result.output
+
+
+def test_what_is_damaged_beside_a_shard_is_made_again_and_other_files_are_left_alone(tmp_path):
+    place = tmp_path / "data" / "some"
+    data(tmp_path, "--name", "some", "--games", 3)
+    whole = {path.name: path.read_bytes() for path in place.glob("0*")}
+    (place / "0 copy.json").write_text("{}")
+    for damaged in ("", "{}", '{"format": "rookery texas42 data", "version": 1}'):
+        (place / "00000.json").write_text(damaged)
+        data(tmp_path, "--name", "some", "--games", 3)
+        assert {path.name: path.read_bytes() for path in place.glob("0000*")} == whole
+
+
+def test_asked_for_fewer_games_it_tells_how_many_there_are(tmp_path):
+    data(tmp_path, "--name", "some", "--games", 4)
+    assert "some: 4 games in" in data(tmp_path, "--name", "some", "--games", 3)
+    assert read_measured(tmp_path)["data"]["some"]["games"] == 4
+
+
+@pytest.mark.parametrize("change", [{"settings": None}, {"settings": [1]}, {"shards": "2"}, {"shards": None}])
+def test_a_damaged_plan_is_refused_by_name(tmp_path, change):
+    make_decisions(tmp_path, 2, DecisionSettings(worlds=1, per_shard=3), Guessing())
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(json.loads(plan.read_bytes()) | change))
+    with pytest.raises(BadInput, match=r"plan\.json is damaged: it does not tell settings and shards"):
+        make_decisions(tmp_path, 2, DecisionSettings(worlds=1, per_shard=3), Guessing())
+
+
+@pytest.mark.parametrize("name", ["../elsewhere", "a/b", ".hidden"])
+@pytest.mark.parametrize("kind", ["positions", "decisions"])
+def test_a_set_that_nobody_would_find_again_is_refused(tmp_path, name, kind):
+    said = data(tmp_path, "--games", 2, "--kind", kind, "--name", name, fails=True)
+    assert said == f"--name must be the plain name of a folder, not {name!r}"
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_threads_are_refused(tmp_path):
+    assert data(tmp_path, "--threads", 0, fails=True) == "--threads must be a whole number in 1..1024, not 0"
+
+
+@pytest.mark.parametrize(("kind", "share"), [("positions", 0.15), ("decisions", 0.05)])
+def test_the_share_of_tiles_drawn_at_random_is_the_one_of_the_page_unless_given(tmp_path, kind, share):
+    for name, words, wanted in (("usual", (), share), ("given", ("--explore", 0.5), 0.5)):
+        data(tmp_path, "--games", 2, "--kind", kind, "--name", name, *words)
+        assert DataSet(tmp_path / "data" / name).planned()["settings"]["explore"] == wanted

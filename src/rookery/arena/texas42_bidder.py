@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rookery.arena.player import Choice, Player, Turn
+from rookery.arena.searching import Analyst
 from rookery.arena.texas42_heuristic import HeuristicPlayer
 from rookery.arena.texas42_playouts import PlayersPlay
 from rookery.games.library import load
@@ -26,6 +27,7 @@ from rookery.search.texas42_bidding import (
     ExactPlay,
     PlayOut,
     chance_of_bid,
+    chances_after,
     chances_of,
     choose_bid,
     choose_declaration,
@@ -38,7 +40,7 @@ THRESHOLD = 0.9  # open hands flatter: of hands that make 30 in so many open dea
 DECLARATIONS = 3
 
 
-class BidderPlayer(Player):
+class BidderPlayer(Analyst):
     """A player that bids by thresholds; in the play it is the player it was given."""
 
     def __init__(
@@ -62,6 +64,14 @@ class BidderPlayer(Player):
     def close(self) -> None:
         """Close the player inside."""
         self.inner.close()
+
+    def advice(self, turn: Turn) -> str:
+        """Say what to bid or name and why; of the play the player inside knows more."""
+        if turn.position.state["phase"] == PLAYING and isinstance(self.inner, Analyst):
+            return self.inner.advice(turn)
+        choice = self.choose(turn)
+        why = choice.analysis.note if choice.analysis else ""
+        return f"{self.name} would play {turn.position.move_text(choice.action)}" + (f"; {why}" if why else "")
 
     def choose(self, turn: Turn) -> Choice:
         """Bid, name a declaration, or let the other player play."""
@@ -91,13 +101,13 @@ class BidderPlayer(Player):
         hopeless = (points_needed(lowest), self.threshold) if may_bid(state, PASS) else None
         candidates = promising(state, position.mover, self.declarations)
         chances = chances_of(position, self.deals, turn.seed, candidates, self.play, hopeless)
-        if not chances.declarations:
-            return certain(FIRST_BID + PASS, f"no declaration makes {BID_TEXTS[lowest]} often enough")
         bid = choose_bid(state, chances, self.threshold)
         told = bid if bid != PASS else lowest
-        share = chance_of_bid(state, chances, told)
-        named = NAMES[chances.best(points_needed(told))]
-        note = f"{self.deals} deals: {named} makes {BID_TEXTS[told]} in {share:.0%}"
+        named, share = chances_after(state, chances, told), chance_of_bid(state, chances, told)
+        if not named.declarations:
+            return certain(FIRST_BID + PASS, f"no declaration makes {BID_TEXTS[lowest]} often enough")
+        name = NAMES[named.best(points_needed(told))]
+        note = f"{self.deals} deals: {name} makes {BID_TEXTS[told]} in {share:.0%}"
         value = 2 * share - 1 if bid != PASS else 0.0
         return Analysis(FIRST_BID + bid, value, (Line(FIRST_BID + bid, value),), self.deals, note=note)
 

@@ -21,6 +21,7 @@ from rookery.arena.networks import network_file, taught_game
 from rookery.arena.player import Choice, Player, Turn
 from rookery.arena.searching import Analyst
 from rookery.arena.texas42_heuristic import HeuristicPlayer
+from rookery.arena.texas42_players import lead_of
 from rookery.errors import BadInput
 from rookery.games.texas42 import state_of
 from rookery.games.texas42_auction import PLAYING, SILENT
@@ -268,7 +269,17 @@ class TranscriptPlayer(Analyst):
         declaring = (states["declarer"] & 1) == (states["texas42_mover"] & 1)
         points, logits = found.mean.numpy(), found.make_logit.numpy()
         wanted = points if self.rule == "mean" else np.where(declaring[:, None], logits, -logits)
-        return [Choice(line.action, line) for line in map(analysis_of, wanted, points, legal)]
+        return [Choice(line.action, line) for line in map(analysis_of, wanted, self.values_of(wanted, turns), legal)]
+
+    def values_of(self, wanted: np.ndarray, turns: Sequence[Turn]) -> np.ndarray:
+        """Return what plays [N, 7] are worth in [-1, 1]: the final difference of points over 42, or the chance wanted.
+
+        Points taken so far count, as everywhere; mean logits are no points, and their values mean little.
+        """
+        if self.rule == "make":
+            return np.asarray(np.tanh(wanted / 2))  # twice the chance, less 1
+        leads = np.array([lead_of(turn.position) for turn in turns])
+        return np.asarray(np.clip((wanted + leads[:, None]) / POINTS, -1, 1))
 
     def advice(self, turn: Turn) -> str:
         """Say which tile to play; where rules of thumb decide, say that, too."""
@@ -284,11 +295,10 @@ def untaught(turn: Turn) -> str:
     return NAMES[int(state["declaration"])] if state["declaration"] > NOT_NAMED else ""
 
 
-def analysis_of(wanted: np.ndarray, points: np.ndarray, legal: np.ndarray) -> Analysis:
+def analysis_of(wanted: np.ndarray, values: np.ndarray, legal: np.ndarray) -> Analysis:
     """Return the legal slots of a decision, the most wanted first."""
     slots = sorted(np.flatnonzero(legal).tolist(), key=lambda slot: -wanted[slot])
-    values = [float(np.clip(points[slot] / POINTS, -1, 1)) for slot in slots]
-    lines = tuple(Line(slot, value, 1, None, (slot,)) for slot, value in zip(slots, values, strict=True))
+    lines = tuple(Line(slot, float(values[slot]), 1, None, (slot,)) for slot in slots)
     return Analysis(lines[0].action, lines[0].value, lines, 1, 1)
 
 

@@ -15,7 +15,15 @@ from rookery.games.position import Position
 from rookery.games.texas42 import Texas42
 from rookery.games.texas42_auction import ALL_POINTS, is_made
 from rookery.games.texas42_tiles import DOUBLES_SUIT, NAMES, NOT_NAMED, read_declaration
-from rookery.search.texas42_bidding import BIDS, STRAIGHT, Chances, ExactPlay, chances_of, hand_position
+from rookery.search.texas42_bidding import (
+    BIDS,
+    STRAIGHT,
+    Chances,
+    ExactPlay,
+    chances_of,
+    hand_position,
+    promising,
+)
 
 HIGHEST = "42 and marks"
 
@@ -52,14 +60,12 @@ def points_of(position: Position) -> int:
 def chances_for(
     spec: str, hand: str, worlds: int, seed: int, names: Sequence[str] | None, player: str | None, threads: int
 ) -> Chances:
-    """Play out deals of a hand that is typed, with all declarations of straight 42 or some that are named."""
-    game = load(spec)
-    if not isinstance(game, Texas42):
-        raise BadInput(f"hands of texas42 are bid on, not those of {game.spec}")
-    declarations = [read_declaration(name) for name in names] if names else list(STRAIGHT)
+    """Play out deals of a hand that is typed, with all declarations that may be named in a game, or some."""
+    position = hand_position(hand, game_to_bid_in(spec))
+    straight_and_house = promising(position.state, position.mover, len(STRAIGHT))
+    declarations = [read_declaration(name) for name in names] if names else straight_and_house
     if DOUBLES_SUIT in declarations:
         raise BadInput(f"{NAMES[DOUBLES_SUIT]} is not one a bidder may name; nello-suit is the contract that uses it")
-    position = hand_position(hand)
     if player is None:
         return chances_of(position, worlds, seed, declarations, ExactPlay(threads))
     made = make_player(player, position.game)
@@ -67,6 +73,18 @@ def chances_for(
         return chances_of(position, worlds, seed, declarations, PlayersPlay(made, seed))
     finally:
         made.close()
+
+
+def game_to_bid_in(spec: str) -> Texas42:
+    """Load a game of Texas 42 with an auction, straight 42 unless options are given; refuse those that need none."""
+    game = load(spec)
+    if not isinstance(game, Texas42):
+        raise BadInput(f"hands of texas42 are bid on, not those of {game.spec}")
+    if game.auction != "none":
+        return game
+    if game.options_text():
+        raise BadInput(f"{game.spec} has no auction, and what its options say counts for nothing in a bid")
+    return Texas42(auction="redeal")
 
 
 # ---- telling -------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from rookery.cli.shared import (
     failures_told,
     print_json,
 )
+from rookery.errors import BadInput
 
 
 @app.command()
@@ -38,6 +39,8 @@ def bid(
     as_json: JsonOption = False,
 ) -> None:
     """Print how often a hand makes each bid with each declaration, over deals of the other hands.
+
+    Options of the game add its house contracts: texas42:auction=redeal,nello=low,sevens=free.
 
     rookery bid texas42 6-6,6-5,6-4,6-2,5-5,1-0,0-0
 
@@ -79,6 +82,8 @@ def marks(
     from rookery.terminal import out, prepared, progress_bar
     from rookery.writing import write_whole
 
+    if hands and (hands.is_dir() or not hands.parent.is_dir()):
+        raise BadInput(f"--hands {hands}: a file in a folder that is there is needed, before games are played for it")
     settings = MarksSettings(games, seed, to, cores() if threads is None else threads, at_once)
     loaded = prepared(game, "rules")
     with failures_told(), ends_are_interrupts(), progress_bar(shown="human" not in players) as progress:
@@ -88,11 +93,11 @@ def marks(
             progress.update(task, completed=len(match.games))
 
         played = play_marks(loaded, players, settings, finished)
-    if hands:
-        write_whole(hands, "".join(json.dumps(line) + "\n" for line in hands_json(played)).encode())
     if as_json:
         print_json(marks_json(played))
     else:
         out.print("\n".join(marks_lines(played)), markup=False, soft_wrap=True)
+    if hands:  # after the result, which a full disk shall not cost
+        write_whole(hands, "".join(json.dumps(line) + "\n" for line in hands_json(played)).encode())
     if played.interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rookery.games.position import Position
     from rookery.search.analysis import Analysis
 
+USUAL_LINES = 5
+
 
 @app.command()
 def players(as_json: JsonOption = False) -> None:
@@ -53,7 +55,7 @@ def analyse(
     position: Annotated[
         str | None, Argument(metavar="[POSITION]", help="a position's text; else the first one")
     ] = None,
-    lines: Annotated[int, Option(min=1, help="lines to show")] = 5,
+    lines: Annotated[int | None, Option(min=1, help="lines to show; 5 if not given")] = None,
     seconds: Annotated[float | None, Option(min=0.001, help="time, for players without one of their own")] = None,
     seed: Annotated[int, Option(help="deals, and same seed, same choice")] = 0,
     positions: Annotated[
@@ -84,6 +86,9 @@ def analyse(
     of_42 = {"--positions": positions, "--worlds": worlds, "--bid": bid, "--holders": holders or None}
     of_42["--threads"] = threads
     if player is None:
+        for name, given in (("--lines", lines), ("--seconds", seconds)):
+            if given is not None:
+                raise BadInput(f"{name} {given} is for an analysis by a player; --player is missing")
         from rookery.search.threads import cores
 
         wish = Wish(worlds or USUAL_WORLDS, seed, bid, threads or cores(), holders)
@@ -92,7 +97,7 @@ def analyse(
     for name, value in of_42.items():
         if value is not None:
             raise BadInput(f"{name} is for an analysis of texas42 without --player, not with {player!r}")
-    look(game, player, position, lines, seconds, seed, as_json)
+    look(game, player, position, lines or USUAL_LINES, seconds, seed, as_json)
 
 
 def analyse_texas42(game: str, position: str | None, positions: Path | None, wish: Wish, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -119,7 +119,10 @@ def data(
     compiled: CompileOption = False,
     per_deal: Annotated[int, Option(help="positions of a deal, where they are drawn")] = 8,
     per_shard: Annotated[int, Option(help="games or deals of a file")] = 1024,
-    explore: Annotated[float, Option(min=0, max=1, help="share of tiles that are any legal ones")] = 0.05,
+    explore: Annotated[
+        float | None,
+        Option(min=0, max=1, help="share of tiles that are any legal ones; 0.05 unless given, for positions 0.15"),
+    ] = None,
     part: PartOption = "train",
     seed: Annotated[int, Option(help="same seed, same data")] = 0,
     name: NameOption = None,
@@ -147,13 +150,14 @@ def data(
     until = deadline(seconds)
     if one_of("--kind", kind, ("decisions", "positions")) == "positions":
         named = name or f"positions-{source}-{part}"
-        settings = {"source": source, "per_deal": per_deal, "per_shard": per_shard}
-        settings |= {} if source != "played" else {"explore": explore}
+        settings: dict[str, Any] = {"source": source, "per_deal": per_deal, "per_shard": per_shard}
+        if source == "played" and explore is not None:
+            settings["explore"] = explore
         with spread_over(ray, workers) as spread:
             fill_positions(folder, named, games, part, seed, threads, until, spread, **settings)
         return
     named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{worlds}-{part}"
-    settings = {"explore": explore, "per_shard": per_shard, "worlds": worlds}
+    settings = {"per_shard": per_shard, "worlds": worlds} | ({} if explore is None else {"explore": explore})
     files = [oracle, second]
     place = chosen_device(device)
     with spread_over(ray, workers, on_cards=oracle != "exact" and device != "cpu") as spread:

@@ -135,9 +135,10 @@ def write_the_report(folder: Path) -> None:
 
 def all_threads(threads: int | None) -> int:
     """Return how many threads to use."""
-    from rookery.search.threads import cores
+    from rookery.games.options import whole_number
+    from rookery.search.threads import MOST_THREADS, cores
 
-    return threads or cores()
+    return cores() if threads is None else whole_number("--threads", threads, 1, MOST_THREADS)
 
 
 def stopped(what: str) -> None:
@@ -149,15 +150,12 @@ def stopped(what: str) -> None:
 @contextmanager
 def paced(place: Path, what: str) -> Iterator[None]:
     """Say how many rows were added to a set of data, and how fast, all that goes with it counted in."""
-    from rookery.studies.texas42_files import DataSet, read_facts
+    from rookery.studies.texas42_files import DataSet
 
-    def rows() -> int:
-        data = DataSet(place)
-        return sum(int(read_facts(data.shard(number).with_suffix(".json"))["rows"]) for number in data.numbers())
-
-    before, begun = rows(), time.monotonic()
+    data = DataSet(place)
+    before, begun = data.total("rows"), time.monotonic()
     yield
-    seconds, made = time.monotonic() - begun, rows() - before
+    seconds, made = time.monotonic() - begun, data.total("rows") - before
     if made:
         told(f"{place.name}: {made:,} {what} in {seconds:,.0f} s, {made / max(seconds, 1e-9):,.1f} a second")
 
@@ -178,21 +176,29 @@ def noted(folder: Path, piece: str, seed: int | None = None) -> Iterator[None]:
             keep_note(folder, piece, circumstances() | {"seed": seed, "seconds": time.monotonic() - begun})
 
 
+def place_of(folder: Path, name: str) -> Path:
+    """Return the folder of a set of data."""
+    from rookery.studies.settings import plain_name
+
+    return folder / "data" / plain_name("--name", name)
+
+
 def fill_positions(
     folder: Path, name: str, deals: int, part: str, seed: int, threads: int | None, until: float,
     spread: Spreader | None = None, **settings: Any,
 ) -> None:  # fmt: skip
     """Make a set of positions, as far as it is not there; `spread` has it made elsewhere."""
     from rookery.learn.spread import in_turn
+    from rookery.studies.texas42_files import DataSet
     from rookery.studies.texas42_positions import PositionSettings, make_positions
 
-    wanted, place = PositionSettings(part=part, seed=seed, **settings), folder / "data" / name
+    wanted, place = PositionSettings(part=part, seed=seed, **settings), place_of(folder, name)
     with bar_until_interrupt(name) as say, paced(place, "positions"), noted(folder, name, seed):
         count = 1 if spread else all_threads(threads)
         done = make_positions(place, deals, wanted, count, say, lambda: time.monotonic() >= until, spread or in_turn)
     if not done:
         stopped(name)
-    told(f"{name}: {deals:,} deals in {place}")
+    told(f"{name}: {DataSet(place).total('deals'):,} deals in {place}")
 
 
 def fill_decisions(
@@ -211,18 +217,18 @@ def fill_decisions(
 
     marks = [text if text in ("", "exact") else digest(file_of(text).read_bytes())[:16] for text in files]
     wanted = DecisionSettings(part=part, seed=seed, oracle=marks[0], second=marks[1], **settings)
-    place = folder / "data" / name
+    place = place_of(folder, name)
     with bar_until_interrupt(name) as say, paced(place, "hands"), noted(folder, name, seed):
         labeller = labeller_of(files, device, all_threads(threads), compiled)
         elsewhere = Elsewhere(spread, Packed(files, compiled)) if spread else None
         done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until, elsewhere)
     if not done:
         stopped(name)
-    checks = checks_of_data(DataSet(place))
-    found = {"games": games, "settings": asdict(wanted), "checks": [check._asdict() for check in checks]}
+    checks, there = checks_of_data(DataSet(place)), DataSet(place).total("games")
+    found = {"games": there, "settings": asdict(wanted), "checks": [check._asdict() for check in checks]}
     keep_part(folder, "data", {name: found})
     failed = [check.name for check in checks if not check.holds]
-    told(f"{name}: {games:,} games in {place}; {'not so: ' + ', '.join(failed) if failed else 'all checks hold'}")
+    told(f"{name}: {there:,} games in {place}; {'not so: ' + ', '.join(failed) if failed else 'all checks hold'}")
 
 
 def file_of(text: str) -> Path:

@@ -78,7 +78,8 @@ def read_hands(hands: Sequence[Hand]) -> list[list[int] | None]:
         ids = sorted(tiles.read_tile(tile) for tile in seven)
         for tile in ids:
             if tile in holder:
-                raise BadInput(f"{tile_text(tile)} stands twice, in the hands of seats {holder[tile]} and {seat}")
+                both = f"hands of seats {holder[tile]} and {seat}" if holder[tile] != seat else f"hand of seat {seat}"
+                raise BadInput(f"{tile_text(tile)} stands twice, in the {both}")
             holder[tile] = seat
         read.append(ids)
     return read
@@ -152,7 +153,7 @@ def check_hidden_play(state: State, seat: int, tile: int, what: str) -> None:
         if int(state["hands"][other]) >> tile & 1:
             raise BadInput(f"{what}: the tile is in the hand of seat {other}")
     if not allowed_tiles(state, seat) >> tile & 1:
-        left = tiles.tiles_of(allowed_tiles(state, seat) & ~int(state["played"]))
+        left = tiles.tiles_of(allowed_tiles(state, seat) & ~int(np.bitwise_or.reduce(state["hands"])))
         raise BadInput(f"{what}: by its earlier plays the seat can only hold {tiles.tiles_text(left)}")
 
 

@@ -156,6 +156,7 @@ def tile_text(tile: int) -> str:
     return f"{high}-{low}"
 
 
+DECLARATION_NUMBERS = [str(number) for number in range(len(DECLARATIONS))]
 TILE_BY_TEXT = {f"{a}-{b}": tile for tile, pair in enumerate(PAIRS) for a, b in (pair, pair[::-1])}
 
 
@@ -165,7 +166,8 @@ def read_tile(value: Any) -> int:
         return TILE_BY_TEXT[value.strip()]
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < TILES:
         return int(value)
-    raise BadInput(f"{value!r} is no tile; tiles are 0-0..6-6, written high-low, or their ids 0..{TILES - 1}")
+    ids = "" if isinstance(value, str) else f", or their ids, whole numbers 0..{TILES - 1}"
+    raise BadInput(f"{value!r} is no tile; tiles are 0-0..6-6, written high-low{ids}")
 
 
 def read_declaration(value: Any) -> int:
@@ -173,7 +175,7 @@ def read_declaration(value: Any) -> int:
     text = str(value).strip()
     if text in DECLARATIONS or text in HOUSE_DECLARATIONS:
         return NAMES.index(text)
-    if text.isascii() and text.isdigit() and int(text) < len(DECLARATIONS):
+    if text in DECLARATION_NUMBERS:
         return int(text)
     names, house = ", ".join(DECLARATIONS), ", ".join(HOUSE_DECLARATIONS)
     raise BadInput(

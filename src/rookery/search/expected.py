@@ -28,7 +28,7 @@ from rookery.search.posterior import Habits, weights_of
 from rookery.search.solve.texas42 import Solver
 from rookery.search.solve.texas42_house import makes
 from rookery.search.threads import Stopped
-from rookery.search.worlds import Drawn, worlds_of
+from rookery.search.worlds import Drawn, one_seed, worlds_of
 
 CHOICES = ("mean", "make")
 USUAL_BID = auction.LEAST_POINTS  # where a hand is played without a bid
@@ -154,7 +154,7 @@ def expected(
     """
     check_play(position)
     bids = None if bid is None else np.array([whole_number("bid", bid, 1, auction.ALL_POINTS)])
-    return expected_many(position.states, worlds, np.array([seed]), oracle, bids, habits)[0]
+    return expected_many(position.states, worlds, one_seed(seed), oracle, bids, habits)[0]
 
 
 def check_play(position: Position) -> None:

@@ -50,7 +50,7 @@ def positions_in(path: Path, game: Game) -> Iterator[tuple[int, Read]]:
 def read_position(line: bytes | str, game: Game) -> Position:
     """Read a position from its JSON object."""
     try:
-        given = json.loads(line)
+        given = json.loads(line, object_pairs_hook=object_of)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"it is no JSON: {error}") from None
     if not isinstance(given, dict):
@@ -71,11 +71,20 @@ def read_position(line: bytes | str, game: Game) -> Position:
     return position
 
 
+def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; refuse one in which a name stands twice."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"{name!r} stands twice")
+    return dict(pairs)
+
+
 def read_play(play: Any, number: int) -> tuple[int, int]:
     """Read a seat and a tile."""
-    if not isinstance(play, list) or len(play) != 2 or isinstance(play[0], bool) or play[0] not in range(4):
+    if not isinstance(play, list) or len(play) != 2 or type(play[0]) is not int or play[0] not in range(4):
         raise BadInput(f"play {number} should be [seat, tile] with a seat in 0..3, not {play!r}")
-    return int(play[0]), read_tile(play[1])
+    return play[0], read_tile(play[1])
 
 
 def answers(positions: list[Position], solver: Solver) -> list[dict[str, Any] | BadInput]:

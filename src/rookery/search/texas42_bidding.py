@@ -42,7 +42,7 @@ from rookery.games.texas42_tiles import DOUBLES_SUIT, NAMES, NO_TRUMP, NOT_NAMED
 from rookery.search.solve.texas42 import Solver
 from rookery.search.solve.texas42_house import makes
 from rookery.search.threads import Stopped
-from rookery.search.worlds import worlds_of
+from rookery.search.worlds import one_seed, worlds_of
 
 BIDS = tuple(range(LEAST_POINTS, ALL_POINTS + 1))
 STRAIGHT = tuple(declaration for declaration in range(NOT_NAMED) if declaration != DOUBLES_SUIT)
@@ -129,14 +129,14 @@ def wilson(made: np.ndarray, tries: int) -> tuple[np.ndarray, np.ndarray]:
 # ---- deals ---------------------------------------------------------------------------------------
 
 
-def hand_position(hand: str | Sequence[int | str]) -> Position:
+def hand_position(hand: str | Sequence[int | str], game: Texas42 | None = None) -> Position:
     """Return the first position of a hand whose holder speaks first, nothing else being known.
 
-    The hand is text like "6-6,6-5,..." or a list of tiles.
+    The hand is text like "6-6,6-5,..." or a list of tiles; the game has an auction, and is straight 42 unless given.
     """
     listed = [tile for tile in hand.replace(",", " ").split() if tile] if isinstance(hand, str) else hand
     own = read_hands([listed, None, None, None])[0]
-    return Texas42(auction="redeal").set_up([own, None, None, None], None, 0)
+    return (game or Texas42(auction="redeal")).set_up([own, None, None, None], None, 0)
 
 
 def contracts(states: np.ndarray, declaration: int, declarer: int, leader: int) -> np.ndarray:
@@ -165,7 +165,7 @@ def chances_of(
         raise BadInput(f"there is nothing to bid on in {position.text()!r}: a declaration has been named")
     out, seat = play or ExactPlay(), position.mover
     declarer = int(state["declarer"]) if state["phase"] == NAMING else seat
-    worlds = worlds_of(position.seen_by(seat).states, deals, np.array([seed])).states
+    worlds = worlds_of(position.seen_by(seat).states, deals, one_seed(seed)).states
     points = {d: played_out(contracts(worlds, d, declarer, seat), out, hopeless) for d in declarations}
     kept = {declaration: taken for declaration, taken in points.items() if len(taken) == deals}
     return Chances(tuple(kept), np.array(list(kept.values()), np.int64).reshape(len(kept), deals))
@@ -222,11 +222,15 @@ def after_bid(state: State, declaration: int, bid: int) -> bool:
     return bool(may_name(won[0], declaration))
 
 
+def chances_after(state: State, chances: Chances, bid: int) -> Chances:
+    """Return the chances of the declarations that may be named after a bid."""
+    allowed = [i for i, declaration in enumerate(chances.declarations) if after_bid(state, declaration, bid)]
+    return Chances(tuple(chances.declarations[i] for i in allowed), chances.points[allowed])
+
+
 def chance_of_bid(state: State, chances: Chances, bid: int) -> float:
     """Return how often a bid is made with the best declaration that may be named after it."""
-    shares = chances.share(points_needed(bid))
-    named = zip(shares, chances.declarations, strict=True)
-    return max((float(share) for share, declaration in named if after_bid(state, declaration, bid)), default=0.0)
+    return float(chances_after(state, chances, bid).share(points_needed(bid)).max(initial=0.0))
 
 
 def choose_bid(state: State, chances: Chances, threshold: float) -> int:
@@ -245,6 +249,5 @@ def choose_bid(state: State, chances: Chances, threshold: float) -> int:
 
 def choose_declaration(state: State, chances: Chances) -> int:
     """Return the declaration that makes the contract most often, of those that may be named."""
-    allowed = [i for i, d in enumerate(chances.declarations) if may_name(state, d)]
-    some = Chances(tuple(chances.declarations[i] for i in allowed), chances.points[allowed])
-    return some.best(points_needed(int(state["high_bid"])))
+    bid = int(state["high_bid"])
+    return chances_after(state, chances, bid).best(points_needed(bid))

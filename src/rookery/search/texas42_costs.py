@@ -19,6 +19,7 @@ from rookery.games.texas42 import record, state_of
 from rookery.games.texas42_tiles import NAMES, NO_TILE, NOT_NAMED
 from rookery.search.expected import Exact, expected_many
 from rookery.search.posterior import rewound
+from rookery.search.worlds import one_seed
 
 COSTS_STREAM = 4243
 
@@ -59,7 +60,7 @@ def costs(
         raise BadInput(f"what plays have cost can be told only if all hands are known, not in {position.text()!r}")
     if state["declaration"] > NOT_NAMED:
         raise BadInput(f"plays cost no points in {NAMES[state['declaration']]}, which is made or set as a whole")
-    exact, found = Exact(threads), []
+    exact, found, seed = Exact(threads), [], int(one_seed(seed)[0])
     for number, (seat, tile) in enumerate(record(position)):
         before = rewound(position.states, np.array([number]))
         slots = before["tiles"][0, seat]

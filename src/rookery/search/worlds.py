@@ -69,7 +69,7 @@ class Worlds:
 
     def sample(self, n: int, seed: int = 0, threads: int = 1) -> np.ndarray:
         """Draw worlds, with repetition; return them as states [n] that hold all four hands."""
-        return worlds_of(self.seen.states, n, np.array([seed]), [self.seat], threads).states
+        return worlds_of(self.seen.states, n, one_seed(seed), [self.seat], threads).states
 
     def listed(self, limit: int = MOST_LISTED) -> np.ndarray:
         """Return all worlds in a fixed order, as states; refuse if there are more than `limit`."""
@@ -131,6 +131,11 @@ def worlds_of(
     else:
         on_threads(draw, range(0, len(out), SHARE), threads, stop)
     return Drawn(out, begins, counts, listed)
+
+
+def one_seed(seed: int) -> np.ndarray:
+    """Return the seed of a single position as an array."""
+    return np.array([whole_number("seed", seed, -(2**63), 2**63 - 1)])
 
 
 def seeds_of(seeds: np.ndarray, positions: int) -> np.ndarray:

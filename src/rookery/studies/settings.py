@@ -17,6 +17,13 @@ def number(what: str, value: Any, least: float, most: float) -> None:
         raise BadInput(f"{what} must be a number in {least:g}..{most:g}, not {value!r}")
 
 
+def plain_name(what: str, name: str) -> str:
+    """Return the name of a folder; refuse one that leads elsewhere, or cannot be one."""
+    if not name or any(sign in name for sign in "/\\:") or name.startswith("."):
+        raise BadInput(f"{what} must be the plain name of a folder, not {name!r}")
+    return name
+
+
 def yes_or_no(what: str, value: Any) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(value, bool):

@@ -18,7 +18,7 @@ from rookery.learn.files import LineLog
 from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
-from rookery.studies.texas42_files import OF_HAND, POINT, DataSet, Rows, data_sets, part_of, read_facts
+from rookery.studies.texas42_files import OF_HAND, POINT, DataSet, Rows, data_sets, part_of
 from rookery.studies.texas42_measured import read_measured
 
 LARGEST_LOGIT = 100.0
@@ -45,7 +45,7 @@ class Check(NamedTuple):
 def checks_of_data(data: DataSet) -> list[Check]:
     """Check a set of decisions."""
     rows = next(data.read())
-    settings = read_facts(data.plan)["settings"]
+    settings = data.planned()["settings"]
     name = data.folder.name
     states = replayed(*(rows[each] for each in OF_HAND)).reshape(-1)
     legal = legal_slots(states)

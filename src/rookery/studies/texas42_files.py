@@ -237,7 +237,7 @@ class DataSet:
         wanted = {"format": FORMAT, "version": VERSION, "kind": kind, "settings": dict(settings)}
         wanted = json.loads(json.dumps(wanted))
         if self.plan.exists():
-            there = read_facts(self.plan)
+            there = self.planned()
             made, asked = ({"kind": each["kind"], **each["settings"]} for each in (there, wanted))
             others = differing(asked, made)
             if others:
@@ -246,20 +246,41 @@ class DataSet:
                 raise BadInput(f"{self.folder} has {there['shards']} shards already; ask for as many or more")
         write_json(self.plan, wanted | {"shards": shards})
 
+    def planned(self) -> dict[str, Any]:
+        """Read the plan."""
+        facts = read_facts(self.plan)
+        if not isinstance(facts.get("settings"), dict) or not isinstance(facts.get("shards"), int):
+            raise BadInput(f"{self.plan} is damaged: it does not tell settings and shards")
+        return facts
+
+    def about(self, number: int) -> dict[str, Any]:
+        """Read what lies beside a shard."""
+        return read_facts(self.shard(number).with_suffix(".json"))
+
+    def told(self, number: int, what: str) -> int:
+        """Return how many rows, deals or games a shard holds, as is told beside it; 0 if that is damaged or missing."""
+        try:
+            found = self.about(number).get(what)
+        except BadInput:
+            return 0
+        return found if isinstance(found, int) else 0
+
+    def total(self, what: str) -> int:
+        """Count the rows, deals or games of all shards."""
+        return sum(self.told(number, what) for number in self.numbers())
+
     def has(self, number: int, size: Size) -> bool:
         """Tell whether a shard is there; a damaged or smaller one is not. Its rows are looked at by who reads them."""
+        if self.told(number, size.unit) < size.of(number):
+            return False
         try:
-            about = read_facts(self.shard(number).with_suffix(".json"))
-            made = about.get(size.unit)
-            if not isinstance(made, int) or made < size.of(number):
-                return False
-            return digest(self.shard(number).read_bytes()) == about.get("sha256")
-        except (BadInput, FileNotFoundError):
+            return digest(self.shard(number).read_bytes()) == self.about(number).get("sha256")
+        except FileNotFoundError:
             return False
 
     def numbers(self) -> list[int]:
         """List the shards that are there."""
-        return sorted(int(path.stem) for path in self.folder.glob("[0-9]*.json"))
+        return sorted(int(path.stem) for path in self.folder.glob("*.json") if path.stem.isdecimal())
 
     def read(self, limit: int | None = None) -> Iterator[Rows]:
         """Yield the rows of all shards in order, no more than `limit` of them."""
@@ -273,9 +294,7 @@ class DataSet:
 
     def checksums(self) -> dict[str, str]:
         """Return the checksums of the shards by their names, as the files beside them tell."""
-        numbers = self.numbers()
-        facts = {number: read_facts(self.shard(number).with_suffix(".json")) for number in numbers}
-        return {f"{self.folder.name}/{number:05d}": str(facts[number].get("sha256")) for number in numbers}
+        return {f"{self.folder.name}/{number:05d}": str(self.about(number).get("sha256")) for number in self.numbers()}
 
 
 def fill(

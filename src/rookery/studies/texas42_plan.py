@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from rookery.errors import BadInput
 from rookery.games.options import one_of, whole_number
 from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig
-from rookery.studies.settings import number
+from rookery.studies.settings import number, plain_name
 
 MOST = 1 << 31
 PRECISIONS = ("fp32", "bf16")
@@ -45,8 +44,7 @@ class TrainSettings:
     """positions or decisions of each set on which the figures of validation are found, at most"""
 
     def __post_init__(self) -> None:
-        if not self.name or any(sign in self.name for sign in "/\\:") or self.name.startswith("."):
-            raise BadInput(f"name must be the plain name of a folder, not {self.name!r}")
+        plain_name("name", self.name)
         for name in ("steps", "batch", "every", "valid_rows"):
             whole_number(name, getattr(self, name), 1, MOST)
         for name in ("warmup", "rows"):

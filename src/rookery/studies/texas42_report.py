@@ -20,7 +20,7 @@ from rookery.studies.stages import read_notes
 from rookery.studies.texas42_checks import LOGITS, NO_LOGITS, Check, all_checks
 from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
 from rookery.studies.texas42_figures import draw_all
-from rookery.studies.texas42_files import data_sets, read_facts
+from rookery.studies.texas42_files import data_sets
 from rookery.studies.texas42_measured import read_measured
 from rookery.studies.texas42_sections import claim_section, duel_section, evaluation_section, pairs_section, percent
 from rookery.studies.texas42_trial import TRICKS
@@ -55,11 +55,10 @@ def data_section(study: Path) -> Iterator[str]:
     rows = []
     for kind in ("positions", "decisions"):
         for data in data_sets(study, kind):
-            plan = read_facts(data.plan)
-            facts = [read_facts(data.shard(number).with_suffix(".json")) for number in data.numbers()]
+            plan, files = data.planned(), len(data.numbers())
             settings = ", ".join(f"{key} {value}" for key, value in plan["settings"].items() if value not in ("", 0))
-            count = sum(each["rows"] for each in facts)
-            rows.append((data.folder.name, kind, f"{count:,}", f"{len(facts)} of {plan['shards']}", settings))
+            count = f"{data.total('rows'):,}"
+            rows.append((data.folder.name, kind, count, f"{files} of {plan['shards']}", settings))
     yield from table(("set", "kind", "rows", "files", "settings"), rows)
 
 

@@ -28,7 +28,7 @@ from rookery.search.expected import Exact
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import first_bad_hand, replayed
 from rookery.search.worlds import sample_worlds
-from rookery.studies.texas42_files import OF_HAND, Rows, data_sets, joined, part_of, read_facts
+from rookery.studies.texas42_files import OF_HAND, Rows, data_sets, joined, part_of
 from rookery.writing import write_whole
 
 TRIAL = "trial.npz"
@@ -78,7 +78,7 @@ def drawn_decisions(study: Path, names: tuple[str, ...], count: int, seed: int =
     """Draw decisions with a choice from hands whose deals nobody learns from, evenly over tricks as far as they go."""
     found = []
     for data in data_sets(study, "decisions", names):
-        if read_facts(data.plan)["settings"].get("part") == "train":
+        if data.planned()["settings"].get("part") == "train":
             continue
         for rows in data.read():
             unseen = part_of(rows["seed"]) > 0

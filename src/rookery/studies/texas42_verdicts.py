@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from rookery.learn.files import LineLog
 from rookery.studies.texas42_checks import all_checks
-from rookery.studies.texas42_files import data_sets, read_facts
+from rookery.studies.texas42_files import data_sets
 
 MET, MISSED, OPEN = "met", "missed", "open"
 UNIFORM_GAP, BLUNDERS, OPENING_GAP = 0.05, 0.0015, 0.3
@@ -98,9 +98,7 @@ def stage1_verdicts(study: Path, runs: Mapping[str, Any]) -> Iterator[Verdict]:
 
 def sources_of(study: Path) -> dict[str, str]:
     """Return how the positions of each set were drawn: random, played or uniform."""
-    found = {
-        data.folder.name: str(read_facts(data.plan)["settings"].get("source")) for data in data_sets(study, "positions")
-    }
+    found = {data.folder.name: str(data.planned()["settings"].get("source")) for data in data_sets(study, "positions")}
     return found | {"positions-uniform": "uniform", "positions-valid": "played"}  # where the data stayed elsewhere
 
 
