@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 def gomoku(
     preset: Annotated[str, Option(help="full for a card, home for two cores and hours, quick for minutes")] = "full",
     folder: Annotated[
-        Path | None, Option(metavar="FOLDER", help="where all of it is kept; studies/gomoku, in quick -quick behind it")
+        Path | None,
+        Option(metavar="FOLDER", help="where all of it is kept; studies/gomoku, with -home or -quick behind it"),
     ] = None,
     only: Annotated[
         str | None, Option(metavar="STAGE,...", help="some of lessons, train, milestones, compare, report")
@@ -40,7 +41,8 @@ def gomoku(
     ] = None,
     seconds: SecondsOption = None,
     arm_seconds: Annotated[
-        float | None, Option(help="time of each run of an arm; 600, in quick 16; the same in all of a folder")
+        float | None,
+        Option(help="time of each run of an arm; 600, at home 300, in quick 16; the same in all of a folder"),
     ] = None,
     seeds: Annotated[int | None, Option(help="runs of each arm; 3, in quick 2")] = None,
     changes: Annotated[
@@ -59,6 +61,8 @@ def gomoku(
     each other), report. What is done is not done again: stopped, interrupted or killed, the same command goes on.
 
     rookery study gomoku --preset quick
+
+    rookery study gomoku --preset home
 
     rookery study gomoku --only lessons
 
@@ -83,7 +87,7 @@ def gomoku(
     patterns_of(plan, "train", patterns)
     place.mkdir(parents=True, exist_ok=True)
     if preset == "full" and "train" in stages and study.device == "cpu":
-        told("warning: the full preset is meant for a card; on processors a move of all its games takes many minutes")
+        told("warning: the full preset is meant for a card and takes days on processors; --preset home is for them")
     helped = partial(spread_over, ray, workers)
     with failures_told(), stopped_by_signals() as asked:
         for stage in stages:

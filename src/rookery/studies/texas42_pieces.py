@@ -71,7 +71,7 @@ def pieces_of(plan: Preset) -> list[Piece]:
     labelled = [each for each in plan.decisions if each.oracle != "exact"]
     found += [hands_piece("labels", each) for each in labelled]
     compared = tuple(each.name for each in labelled if each.second)
-    found.append(Piece("labels", CLAIM, compared, ", ".join(compared)))
+    found += [Piece("labels", CLAIM, compared, ", ".join(compared))] if compared else []
     found += [run_piece("stage2", run, tuple(each.name for each in plan.decisions)) for run in plan.stage2]
     found.append(Piece("judge", CHOICES, (TRIAL,), "all networks that are there"))
     found += [piece for piece in matches if piece.stage == "matches"]
