@@ -216,3 +216,11 @@ def test_whole_games_are_held_out():
     assert set(games[apart]) == {0, 10, 20, 30, 40, 50, 60}
     assert set(games[~apart]) == set(range(64)) - {0, 10, 20, 30, 40, 50, 60}
     assert count_held_out(shards, 0.1) == apart.sum()
+
+
+@pytest.mark.parametrize("share", [0.001, 0.15, 0.3, 0.35, 0.4, 0.45, 0.5])
+def test_as_many_games_are_held_out_as_were_asked_for(share):
+    apart = is_held_out(np.arange(10_000), share)
+    assert apart.mean() == pytest.approx(share, abs=1e-4)
+    assert apart[0]
+    assert not apart[1]

@@ -42,6 +42,7 @@ from rookery.search.threads import cores, new_stop, on_threads
 SHARD = 32
 """games of a file"""
 ATTEMPTS = 50  # draws of an opening that does not end the game
+WHOLE = 1_000_000  # parts of all games in which the share held out is counted
 STRAY = 1 << 20  # random numbers of a game from here on choose its random moves
 
 
@@ -307,8 +308,9 @@ def rows_of(game: Game, kind: str, lessons: Lessons, first: int, temperature: fl
 
 
 def is_held_out(games: np.ndarray, share: float) -> np.ndarray:
-    """Tell by their numbers which games are kept from the network: one in so many, the first among them."""
-    apart: np.ndarray = games % round(1 / share) == 0
+    """Tell by their numbers which games are kept from the network: evenly spread, the first among them."""
+    parts = round(share * WHOLE)
+    apart: np.ndarray = games * parts % WHOLE < parts
     return apart
 
 
