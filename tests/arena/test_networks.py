@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -22,6 +23,7 @@ from rookery.nets import zoo as zoo_files
 from rookery.nets.configs import PerceptronConfig, TowerConfig, TransformerConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
+from rookery.nets.tower import resized
 from rookery.search.analysis import Limits
 from rookery.search.trees import search
 from support import CONNECT_FOUR, run_rookery
@@ -133,9 +135,22 @@ def test_a_network_that_does_not_fit_is_refused(config, about, complaint, tmp_pa
         make_player(f"net:{path}", load("pylos"))
 
 
-def test_a_network_of_a_smaller_board_is_refused_on_a_larger_one():
-    config = TowerConfig(planes=3, rows=5, cols=5, width=4, blocks=1)
-    path = random_network("gomoku:size=5", "planes", config=config)
+def test_a_tower_plays_on_boards_of_every_size():
+    path = random_network("gomoku:size=5", "planes", config=TowerConfig(planes=3, rows=5, cols=5, width=4, blocks=1))
+    small = load_network(path).network.eval()
+    for size in (5, 15, 20):
+        game = load("gomoku", size=size)
+        player = make_player(f"net:{path},sims=4", game)
+        assert player.choose(turn_at(game.start())).action in game.start().legal()
+        rows = np.stack([game.start().observe("planes").ravel()])
+        logits, _ = player.evaluator(rows)
+        with torch.no_grad():
+            wanted = resized(small, size, size).eval().taught(torch.from_numpy(rows).float()).logits
+        np.testing.assert_allclose(logits, wanted.numpy(), atol=1e-5)
+
+
+def test_a_perceptron_of_a_smaller_board_is_refused_on_a_larger_one():
+    path = random_network("gomoku:size=5", "planes", config=PerceptronConfig(inputs=75, actions=25, hidden=(4,)))
     assert make_player(f"net:{path}", load("gomoku:size=5"))
     with pytest.raises(BadInput, match="it reads 75 numbers; the observation 'planes' has 675"):
         make_player(f"net:{path}", load("gomoku"))

@@ -88,14 +88,26 @@ def newest_checkpoint(run: Path) -> Path:
 
 
 def network_for(text: str, game: Game) -> Loaded:
-    """Read the network that a text names; refuse one that cannot play a game."""
+    """Read the network that a text names, for the board of a game; refuse one that cannot play it."""
     from rookery.nets.files import load_network
 
-    loaded = load_network(network_file(text))
+    loaded = on_board(load_network(network_file(text)), game)
     why = misfit(loaded, game)
     if why:
         raise BadInput(f"the network {text!r} cannot play {game.label}: {why}")
     return loaded
+
+
+def on_board(loaded: Loaded, game: Game) -> Loaded:
+    """Return a tower as one for the board of a game, since no weight depends on its size; others as they are."""
+    from rookery.nets.files import Loaded
+    from rookery.nets.tower import Tower, resized
+
+    shape, network = game.observations.get(loaded.about.observation, ()), loaded.network
+    if not isinstance(network, Tower) or len(shape) != 3 or shape[1:] == (network.config.rows, network.config.cols):
+        return loaded
+    other = resized(network, *shape[1:])
+    return Loaded(other, other.config, loaded.about)
 
 
 def taught_game(spec: str) -> str:
