@@ -114,11 +114,22 @@ def test_a_stone_taken_back_from_the_middle_leaves_the_others():
     assert engine.board.position(load("gomoku:size=9")).text().startswith("........./" * 3 + ".....x...")
 
 
-def test_no_allowance_of_memory_asks_for_more_simulations_than_a_player_may_have():
-    engine = Told(player="mcts")
-    engine.ask("INFO max_memory " + "9" * 18)
-    text = engine.text_within(load("gomoku:size=9"))
-    assert read_text(text, FORMS).options["sims"] == SIMS.most
+def test_moves_behind_a_board_are_known_as_the_last_ones():
+    engine = started()
+    own = point_in(engine.ask("BOARD", "4,4,2", "3,3,1", "2,4,2", "DONE")[0])
+    free = next((x, 0) for x in range(9) if (x, 0) != own)
+    engine.ask(f"TURN {free[0]},{free[1]}")
+    own_again = engine.board.stones.pop()  # back to where it was thought
+    assert own_again[1] == 1
+    last = engine.board.position(load("gomoku:size=9")).text().split()[3]
+    assert last == ",".join("ABCDEFGHI"[col] + str(row + 1) for col, row in (own, free))
+
+
+def test_of_a_board_no_last_move_is_known():
+    engine = started()
+    engine.ask("BOARD", "4,4,2", "3,3,1", "2,4,2", "DONE")
+    engine.board.take(engine.board.stones[-1][0])
+    assert engine.board.position(load("gomoku:size=9")).text().endswith(" w - -")
 
 
 def test_the_manager_may_make_our_move():
