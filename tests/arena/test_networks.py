@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -22,6 +23,7 @@ from rookery.nets import zoo as zoo_files
 from rookery.nets.configs import PerceptronConfig, TowerConfig, TransformerConfig
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
+from rookery.nets.tower import resized
 from rookery.search.analysis import Limits
 from rookery.search.trees import search
 from support import CONNECT_FOUR, run_rookery
@@ -133,8 +135,22 @@ def test_a_network_that_does_not_fit_is_refused(config, about, complaint, tmp_pa
         make_player(f"net:{path}", load("pylos"))
 
 
-def test_a_network_of_a_smaller_board_is_refused_on_a_larger_one():
-    path = random_network("gomoku:size=5", "planes", config=PerceptronConfig(inputs=75, actions=25))
+def test_a_tower_plays_on_boards_of_every_size():
+    path = random_network("gomoku:size=5", "planes", config=TowerConfig(planes=3, rows=5, cols=5, width=4, blocks=1))
+    small = load_network(path).network.eval()
+    for size in (5, 15, 20):
+        game = load("gomoku", size=size)
+        player = make_player(f"net:{path},sims=4", game)
+        assert player.choose(turn_at(game.start())).action in game.start().legal()
+        rows = np.stack([game.start().observe("planes").ravel()])
+        logits, _ = player.evaluator(rows)
+        with torch.no_grad():
+            wanted = resized(small, size, size).eval().taught(torch.from_numpy(rows).float()).logits
+        np.testing.assert_allclose(logits, wanted.numpy(), atol=1e-5)
+
+
+def test_a_perceptron_of_a_smaller_board_is_refused_on_a_larger_one():
+    path = random_network("gomoku:size=5", "planes", config=PerceptronConfig(inputs=75, actions=25, hidden=(4,)))
     assert make_player(f"net:{path}", load("gomoku:size=5"))
     with pytest.raises(BadInput, match="it reads 75 numbers; the observation 'planes' has 675"):
         make_player(f"net:{path}", load("gomoku"))
@@ -328,25 +344,6 @@ def test_a_side_token_needs_an_observation_that_tells_the_side(tmp_path):
         why = networks.misfit(load_network(tmp_path / "a.pth"), load("domineering"))
         assert (why == "") is fits
         assert fits or "'tokens_mover' does" in why
-
-
-def test_a_tower_plays_boards_of_every_size_with_the_same_weights(tmp_path):
-    """A stone in the middle of a large board is judged as on a small one, as far as the tower looks."""
-    config = TowerConfig(planes=3, rows=9, cols=9, width=4, blocks=1)
-    about = About(game="gomoku:size=9", rules_version=1, observation="planes")
-    save_network(tmp_path / "a.pth", build(config, 3), about)
-    small, large = (networks.network_for(str(tmp_path / "a.pth"), load(f"gomoku:size={size}")) for size in (9, 15))
-    assert (large.config.rows, large.config.cols, large.about) == (15, 15, about)
-    planes = torch.zeros(3, 15, 15)
-    planes[0, 7, 7] = planes[2, 7, 7] = 1
-    inner = planes[:, 3:12, 3:12].reshape(1, -1)
-    with torch.no_grad():
-        wide = large.network(planes.reshape(1, -1))[0].reshape(15, 15)
-        narrow = small.network(inner)[0].reshape(9, 9)
-    looks = 3  # squares, of a stem and a block of two convolutions of 3 x 3
-    torch.testing.assert_close(wide[3 + looks : 12 - looks, 3 + looks : 12 - looks], narrow[looks:-looks, looks:-looks])
-    score, _ = moves_of(load("gomoku:size=20"), f"net:{tmp_path / 'a.pth'},sims=3", "random")
-    assert len(score.games) == 2
 
 
 def test_a_tower_of_another_game_or_with_other_actions_is_refused_on_every_board(tmp_path):

@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.scripted import random_network
 from rookery import load
 from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import Turn
-from rookery.arena.players import FORMS, SIMS, make_player
-from rookery.arena.texts import read_text
+from rookery.arena.players import SIMS, make_player
 from rookery.engines.gomocup import GomocupEngine, serve
 from rookery.errors import BadInput
+from rookery.games.gomoku import Gomoku
+from rookery.nets.configs import TowerConfig
 
 ENGINE = [sys.executable, "-m", "rookery", "engine", "gomocup"]
 
@@ -114,11 +116,22 @@ def test_a_stone_taken_back_from_the_middle_leaves_the_others():
     assert engine.board.position(load("gomoku:size=9")).text().startswith("........./" * 3 + ".....x...")
 
 
-def test_no_allowance_of_memory_asks_for_more_simulations_than_a_player_may_have():
-    engine = Told(player="mcts")
-    engine.ask("INFO max_memory " + "9" * 18)
-    text = engine.text_within(load("gomoku:size=9"))
-    assert read_text(text, FORMS).options["sims"] == SIMS.most
+def test_moves_behind_a_board_are_known_as_the_last_ones():
+    engine = started()
+    own = point_in(engine.ask("BOARD", "4,4,2", "3,3,1", "2,4,2", "DONE")[0])
+    free = next((x, 0) for x in range(9) if (x, 0) != own)
+    engine.ask(f"TURN {free[0]},{free[1]}")
+    own_again = engine.board.stones.pop()  # back to where it was thought
+    assert own_again[1] == 1
+    last = engine.board.position(load("gomoku:size=9")).text().split()[3]
+    assert last == ",".join("ABCDEFGHI"[col] + str(row + 1) for col, row in (own, free))
+
+
+def test_of_a_board_no_last_move_is_known():
+    engine = started()
+    engine.ask("BOARD", "4,4,2", "3,3,1", "2,4,2", "DONE")
+    engine.board.take(engine.board.stones[-1][0])
+    assert engine.board.position(load("gomoku:size=9")).text().endswith(" w - -")
 
 
 def test_the_manager_may_make_our_move():
@@ -187,27 +200,58 @@ def test_a_search_keeps_the_time_it_is_given():
     assert time.monotonic() - began < 1.3  # a busy machine may be late
 
 
+def most_nodes(engine):
+    return next(iter(engine.players.values())).limits.nodes
+
+
 def test_trees_stay_within_the_memory_that_is_allowed():
     engine = started(player="mcts")
-    game = load("gomoku:size=9")
-    assert engine.text_within(game) == "mcts"
+    assert most_nodes(engine) is None
     engine.ask("INFO max_memory 4000000000")
-    wide = int(engine.text_within(game).partition("sims=")[2])
-    engine.ask("INFO max_memory 1000000")
-    assert engine.text_within(game) == "mcts:sims=64"
-    assert engine.answers[-1].startswith("MESSAGE 0 MB are too little")
-    assert wide > 100_000
-    engine.player_text = "mcts:sims=7"
-    assert engine.text_within(game) == "mcts:sims=7"
+    assert most_nodes(engine) > 100_000
+    assert engine.ask("INFO max_memory 1000000")[0].startswith("MESSAGE 0 MB are too little")
+    assert most_nodes(engine) == 64
+    engine.ask("INFO max_memory 0")
+    assert most_nodes(engine) is None
+    engine.ask("INFO max_memory " + "9" * 18)
+    assert most_nodes(engine) == SIMS.most  # no more than a player may have
 
 
-def test_players_of_another_memory_are_parted_with():
+def test_memory_that_is_told_before_the_game_counts():
+    engine = Told(player="mcts")
+    engine.ask("INFO max_memory 1000000", "START 9")
+    assert most_nodes(engine) == 64
+
+
+def test_simulations_that_a_player_names_stay():
+    engine = started(player="mcts:sims=7")
+    engine.ask("INFO max_memory 4000000000")
+    assert most_nodes(engine) == 7
+
+
+@pytest.mark.parametrize("memory", [0, 4_000_000_000])
+def test_no_player_is_made_again_in_the_time_of_a_move_because_of_its_memory(memory):
+    engine = started(player="mcts")
+    before = dict(engine.players)
+    engine.ask(f"INFO max_memory {memory}", "INFO timeout_turn 100", "BEGIN")
+    assert engine.players == before
+
+
+def test_what_a_board_needs_is_compiled_before_time_counts(monkeypatch):
+    read = []
+    monkeypatch.setattr(Gomoku, "position", lambda game, text: read.append(text))
+    started()
+    assert read == ["........./" * 8 + "x........ w - A1"]
+
+
+def test_the_time_of_a_move_counts_since_it_was_heard_but_not_before_the_last_answer():
     engine = started()
-    player, closed = next(iter(engine.players.values())), []
-    player.close = lambda: closed.append(player)
-    engine.ask("INFO max_memory 4000000000")
-    assert closed == [player]
-    assert not engine.players
+    engine.ask("INFO timeout_turn 1000")
+    engine.line("INFO game_type 1", time.monotonic() - 0.5)
+    assert engine.seconds() > 0.8  # START was answered later
+    engine.said_at -= 10
+    engine.line("INFO game_type 1", time.monotonic() - 0.5)
+    assert 0.3 < engine.seconds() < 0.5
 
 
 # ---- the opening ---------------------------------------------------------------------------------
@@ -240,6 +284,22 @@ def test_five_stones_are_answered_by_a_colour():
     assert len(stones(engine)) == 6
 
 
+def test_a_network_that_was_taught_no_opening_plays_one_and_goes_on():
+    network = random_network("gomoku:size=9", "planes", config=TowerConfig(planes=3, rows=9, cols=9, width=4, blocks=1))
+    engine = started(player=f"net:{network},sims=2")
+    assert len(engine.ask("SWAP2BOARD", "DONE")[0].split()) == 3
+    assert engine.ask("SWAP2BOARD", "4,4", "0,0", "4,5", "DONE") == ["SWAP"]
+    assert point_in(engine.ask("SWAP2BOARD", "0,0", "4,4", "8,8", "DONE")[0]) not in {(0, 0), (4, 4), (8, 8)}
+
+
+def test_an_opening_takes_no_more_time_than_a_move():
+    engine = started(player="mcts")
+    engine.ask("INFO timeout_turn 2000")
+    began = time.monotonic()
+    assert len(engine.ask("SWAP2BOARD", "DONE")[0].split()) == 3
+    assert time.monotonic() - began < 3  # three thoughts took 5.6 s
+
+
 @pytest.mark.parametrize("points", [["1,1"], ["1,1", "1,1", "2,2"], ["99,1", "1,1", "2,2"]])
 def test_an_opening_of_wrong_stones_is_refused(points):
     assert started(player="advanced:depth=1").ask("SWAP2BOARD", *points, "DONE")[0].startswith("ERROR")
@@ -267,6 +327,13 @@ def test_an_opening_of_wrong_stones_is_refused(points):
 )
 def test_what_cannot_be_done_is_answered_with_the_reason(lines, answer):
     assert Told().ask(*lines)[-1].startswith(answer)
+
+
+def test_words_may_be_apart_by_any_blanks():
+    engine = started()
+    assert engine.ask("PLAY\t3,4") == ["3,4"]
+    engine.ask("INFO\ttimeout_turn \t 1000")
+    assert engine.infos["timeout_turn"] == 1000
 
 
 def test_a_refused_board_leaves_the_one_before():

@@ -208,6 +208,23 @@ def test_a_stage_whose_settings_were_changed_is_not_gone_on_with(missed):
         worked(missed)
 
 
+def test_a_stage_that_is_done_does_not_take_other_settings_without_a_word(tmp_path, straight):
+    shutil.copytree(straight[0], tmp_path / "all")
+    file = tmp_path / "all" / "curriculum.yaml"
+    file.write_text(file.read_text().replace("passes: 4", "passes: 5"))
+    with pytest.raises(BadInput, match=r"1a was begun with other settings \(training\).*remove the folder"):
+        worked(tmp_path / "all")
+    (tmp_path / "all" / "stages" / "1a" / "config.yaml").unlink()  # carried here without it
+    assert worked(tmp_path / "all").verdict == MET
+
+
+def test_stages_behind_one_that_is_made_anew_must_be_made_anew_as_well(tmp_path, straight):
+    shutil.copytree(straight[0], tmp_path / "all")
+    shutil.rmtree(tmp_path / "all" / "stages" / "1a")
+    with pytest.raises(BadInput, match=r"stages/1a is not done, but .*stages/2, .*stages/3 went on from what it was"):
+        worked(tmp_path / "all")
+
+
 # ---- when a stage is done ------------------------------------------------------------------------
 
 

@@ -106,6 +106,13 @@ def test_lessons_of_the_baseline_are_its_moves_and_values():
             position.play(int(action))
 
 
+def test_lessons_of_the_baseline_hold_its_choices_in_swap2():
+    game = load("gomoku:size=7,opening=swap2")
+    lessons = make_lessons(game, LessonSettings(opening=3), seed=1, first=0, count=8)
+    assert (lessons.chosen[:, 3] >= game.actions - 3).all()  # a colour is taken when three stones lie
+    check_rows(game, "planes", lessons, 0, 0.0)
+
+
 @pytest.mark.slow
 def test_any_player_of_the_arena_can_be_the_supervisor():
     game = load(CONNECT_FOUR)
@@ -169,11 +176,11 @@ def test_processes_make_the_same_shards(tmp_path):
 
 def test_processes_are_as_many_as_threads_may_be_and_none_for_compiled_games():
     played = LessonSettings(supervisor="alphabeta:depth=1", threads=3)
-    assert makers(Processes(8), played).count == 3
-    assert makers(Processes(8), LessonSettings(supervisor="alphabeta:depth=1")).count == 8
-    assert makers(Processes(8), LessonSettings(supervisor="baseline:depth=2")) is None
-    assert makers(in_turn, played) is in_turn
-    assert makers(None, played) is None
+    assert makers(Processes(8), GAME, played).count == 3
+    assert makers(Processes(8), GAME, LessonSettings(supervisor="alphabeta:depth=1")).count == 8
+    assert makers(Processes(8), GAME, LessonSettings(supervisor="baseline:depth=2")) is None
+    assert makers(in_turn, GAME, played) is in_turn
+    assert makers(None, GAME, played) is None
 
 
 def test_what_was_made_is_not_made_again(tmp_path, monkeypatch):
@@ -209,3 +216,11 @@ def test_whole_games_are_held_out():
     assert set(games[apart]) == {0, 10, 20, 30, 40, 50, 60}
     assert set(games[~apart]) == set(range(64)) - {0, 10, 20, 30, 40, 50, 60}
     assert count_held_out(shards, 0.1) == apart.sum()
+
+
+@pytest.mark.parametrize("share", [0.001, 0.15, 0.3, 0.35, 0.4, 0.45, 0.5])
+def test_as_many_games_are_held_out_as_were_asked_for(share):
+    apart = is_held_out(np.arange(10_000), share)
+    assert apart.mean() == pytest.approx(share, abs=1e-4)
+    assert apart[0]
+    assert not apart[1]

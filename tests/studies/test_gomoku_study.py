@@ -10,11 +10,13 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from rookery.arena.networks import network_for
+from rookery.arena.networks import misfit
 from rookery.cli import app
 from rookery.errors import BadInput
 from rookery.games.library import load
+from rookery.nets.files import load_network
 from rookery.studies import gomoku_arms, gomoku_plan
+from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_arms import ArmRun, Clock
 from rookery.studies.stages import stage_network
 from studies.gomoku_made_up import lines, saved, tiny
@@ -54,6 +56,13 @@ def test_the_network_of_a_stage_is_what_it_hands_on_else_its_newest(tmp_path):
     assert stage_network(tmp_path).name == "checkpoint_00010.pth"
     (tmp_path / "outcome.json").write_text(json.dumps({"network": "checkpoint_00005.pth"}))
     assert stage_network(tmp_path).name == "checkpoint_00005.pth"
+
+
+def test_a_network_of_another_board_is_refused_as_that_of_a_stage(tmp_path):
+    path = saved(tmp_path / "net.pth", size=9)
+    Study(tmp_path, tiny()).check_network(path, "gomoku:size=9")
+    with pytest.raises(BadInput, match=r"net\.pth' cannot play gomoku:size=15: it reads 243 numbers"):
+        Study(tmp_path, tiny()).check_network(path, "gomoku:size=15")
 
 
 def test_an_arm_of_another_plan_is_refused(tmp_path):
@@ -119,7 +128,8 @@ def test_an_arm_that_was_stopped_goes_on_with_the_time_that_is_left(tmp_path, me
     seconds = [line["seconds"] for line in run.curve.read()]
     assert seconds == sorted(seconds)
     for mark in run.marks:
-        network_for(str(run.mark_file(mark)), load(preset.game))  # also those of the small board's legs
+        network = load_network(run.mark_file(mark))
+        assert misfit(network, load(preset.game)) == ""  # also those of the small board's legs
     assert run.train(lambda: True)  # nothing is left to do
 
 

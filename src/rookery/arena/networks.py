@@ -88,7 +88,7 @@ def newest_checkpoint(run: Path) -> Path:
 
 
 def network_for(text: str, game: Game) -> Loaded:
-    """Read the network that a text names, a tower for the board's size; refuse one that cannot play a game."""
+    """Read the network that a text names, for the board of a game; refuse one that cannot play it."""
     from rookery.nets.files import load_network
 
     loaded = on_board(load_network(network_file(text)), game)
@@ -99,15 +99,15 @@ def network_for(text: str, game: Game) -> Loaded:
 
 
 def on_board(loaded: Loaded, game: Game) -> Loaded:
-    """Return a tower for the size of a game's board, which its weights do not depend on; another network as it is."""
+    """Return a tower as one for the board of a game, since no weight depends on its size; others as they are."""
     from rookery.nets.files import Loaded
     from rookery.nets.tower import Tower, resized
 
-    board = game.observations.get(loaded.about.observation, ())[1:]
-    if not isinstance(loaded.network, Tower) or len(board) != 2:
+    shape, network = game.observations.get(loaded.about.observation, ()), loaded.network
+    if not isinstance(network, Tower) or len(shape) != 3 or shape[1:] == (network.config.rows, network.config.cols):
         return loaded
-    network = resized(loaded.network, *board)
-    return Loaded(network, network.config, loaded.about)
+    other = resized(network, *shape[1:])
+    return Loaded(other, other.config, loaded.about)
 
 
 def taught_game(spec: str) -> str:
@@ -120,7 +120,6 @@ def misfit(loaded: Loaded, game: Game) -> str:
     """Say why a network cannot play a game; nothing if it can.
 
     Options of the game may differ from those it was taught, as long as it sees and answers the same numbers.
-    A tower is brought to the size of the board before (`on_board`).
     """
     about, config, kinds = loaded.about, loaded.config, game.observations
     if not about.game or not about.observation:

@@ -16,19 +16,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import rookery
 from rookery.arena.player import Player, PlayerFailed, Turn, turn_seed
 from rookery.arena.players import SIMS, make_player
-from rookery.arena.searching import MOST_OF_CLOCK, MOVES_AHEAD
+from rookery.arena.searching import MOST_OF_CLOCK, MOVES_AHEAD, SearchPlayer
 from rookery.engines.gomocup_board import OTHER, OWN, Board, Refused
 from rookery.engines.pipes import heard, leave, tell
 from rookery.errors import BadInput
 from rookery.games.game import Game
-from rookery.games.gomoku import MORE, TAKE_BLACK
-from rookery.games.gomoku_board import CHOOSE, PLAY
+from rookery.games.gomoku import MORE, TAKE_BLACK, TAKE_WHITE
 from rookery.games.library import load
-from rookery.games.position import Action, Position
+from rookery.games.position import Position
+from rookery.search.gomoku_swap2 import opening_choice
 from rookery.search.tree_arrays import EDGE, NODE
 
 USUAL_PLAYERS = {"freestyle": "advanced", "standard": "mcts", "renju": "mcts", "caro": "mcts"}
@@ -47,7 +48,7 @@ END_WITHIN = 0.5  # seconds to answer what was said before END
 TREES = ("mcts", "net", "rave")  # kinds of players that remember what they search
 OTHER_MEMORY = 64 << 20  # bytes of a search beside its tree
 FEWEST_SIMULATIONS = 64
-SWAP2 = {0: 3, 3: 2, 5: 1}  # stones on the board -> how many more an answer may lay
+SWAP2 = (0, 3, 5)  # stones on the board when the opening asks for something
 
 
 class GomocupEngine:
@@ -55,7 +56,7 @@ class GomocupEngine:
 
     def __init__(self, say: Callable[[str], None], player: str = "", seed: int = 0):
         """Make an engine; `player` is empty for one that suits the rule."""
-        self.say, self.player_text, self.seed = say, player, seed
+        self.tell, self.player_text, self.seed = say, player, seed
         self.board, self.rule, self.infos = Board(), "freestyle", dict[str, int]()
         self.players: dict[str, Player] = {}
         self.collecting: tuple[str, list[str]] | None = None
@@ -64,24 +65,34 @@ class GomocupEngine:
         """stones of an opening of which nobody has taken a colour"""
         self.told_left: float | None = None
         """when the manager said how much time is left"""
+        self.asked_at = self.said_at = time.monotonic()
+        """since when the time of an answer counts, and when the last one was given"""
 
     # -- lines --
 
-    def line(self, text: str) -> None:
-        """Do what a line asks for; what cannot be done is answered with ERROR, what is not known with UNKNOWN."""
-        text = text.strip()
+    def line(self, text: str, heard_at: float | None = None) -> None:
+        """Do what a line asks for; what cannot be done is answered with ERROR, what is not known with UNKNOWN.
+
+        Its time counts since it was heard, for an INFO before it may have taken some, but not before the last answer.
+        """
+        text, self.asked_at = text.strip(), max(heard_at or time.monotonic(), self.said_at)
         if not text:
             return
-        word, _, rest = text.partition(" ")
+        word, rest = two_words(text)
         try:
             if self.collecting is not None:
                 self.collect(text)
             elif (command := self.commands.get(word.upper())) is not None:
-                command(self, rest.strip())
+                command(self, rest)
             else:
                 self.say(f"UNKNOWN {' '.join(text.split())[:60]}")
         except (Refused, BadInput, PlayerFailed) as error:
             self.say(f"ERROR {' '.join(str(error).split())}")
+
+    def say(self, text: str) -> None:
+        """Answer."""
+        self.tell(text)
+        self.said_at = time.monotonic()
 
     def collect(self, text: str) -> None:
         """Take a line of a board; DONE ends it."""
@@ -106,8 +117,15 @@ class GomocupEngine:
         size = int(text)
         load("gomoku", size=size)  # refuses a size that is not played
         self.clear(size)
-        self.game_player()
+        self.get_ready()
         self.say("OK")
+
+    def get_ready(self) -> None:
+        """Load and compile what a game under the present rule may need."""
+        game, _ = self.game_player()
+        position = game.start(0)
+        position.play(0)
+        game.position(position.text())  # as BOARD is read
 
     def rect_start(self, text: str) -> None:
         """Begin a game; only square boards are played."""
@@ -135,9 +153,8 @@ class GomocupEngine:
 
     def info(self, text: str) -> None:
         """Take a fact; those that mean nothing to us are let pass without a word."""
-        key, _, value = text.partition(" ")
-        key = key.lower()
-        if key not in NUMBERS or not NUMBER.fullmatch(value.strip()):
+        key, value = two_words(text.lower())
+        if key not in NUMBERS or not NUMBER.fullmatch(value):
             return
         number = int(value)
         if key == "rule":
@@ -147,16 +164,12 @@ class GomocupEngine:
                 self.rule = "freestyle"
             if self.board.size:
                 self.game_player()
-        if key == "max_memory" and number != self.infos.get(key):
-            self.let_go()  # trees of another size
         self.infos[key] = number
+        if key == "max_memory":
+            for spec, player in self.players.items():
+                self.limit_tree(load(spec), player)
         if key == "time_left":
-            self.told_left = time.monotonic()
-
-    def let_go(self) -> None:
-        """Part with all players."""
-        while self.players:
-            self.players.popitem()[1].close()
+            self.told_left = self.asked_at
 
     def about(self, text: str) -> None:
         """Tell who we are."""
@@ -210,21 +223,21 @@ class GomocupEngine:
 
     def answer_with_a_move(self) -> None:
         """Think, lay the stone and tell it."""
+        self.say(self.own_move())
+
+    def own_move(self) -> str:
+        """Lay the stone that the player chooses, and return where."""
         game, player = self.game_player()
         position = self.board.position(game)
         if position.over:
             raise Refused("the game on this board is over")
-        point = self.thought(player, position)
-        self.board.put(point, OWN)
-        self.say(self.board.text(point))
-
-    def thought(self, player: Player, position: Position) -> Action:
-        """Let the player choose."""
         seed = turn_seed(self.seed, 0, len(self.board.stones))
-        return player.choose(Turn(position, position.copy(), (), seed, seconds=self.seconds())).action
+        point = player.choose(Turn(position, position.copy(), (), seed, seconds=self.seconds())).action
+        self.board.put(point, OWN)
+        return self.board.text(point)
 
     def seconds(self) -> float:
-        """Return the time for a move."""
+        """Return the time that is left for a move, of which some may have gone by since it was asked for."""
         turn = self.infos.get("timeout_turn", USUAL_TURN) / 1000
         given = [turn if turn > 0 else NO_TIME]
         left = self.infos.get("time_left", UNLIMITED)
@@ -234,32 +247,38 @@ class GomocupEngine:
             passed = 0.0 if self.told_left is None else time.monotonic() - self.told_left
             still = max(0.0, left / 1000 - passed)
             given.append(min(still / MOVES_AHEAD, MOST_OF_CLOCK * still))
-        least = min(given)
-        return max(0.001, least - min(ON_ITS_WAY, least / 2) - SHARE_ON_ITS_WAY * least)
+        least, gone = min(given), time.monotonic() - self.asked_at
+        return max(0.001, least - min(ON_ITS_WAY, least / 2) - SHARE_ON_ITS_WAY * least - gone)
 
-    def game_player(self, opening: str = "none") -> tuple[Game, Player]:
+    def game_player(self) -> tuple[Game, Player]:
         """Return the game of the present size and rule, and who plays it, ready to think."""
-        game = load("gomoku", size=self.board.size, rule=self.rule, opening=opening)
+        game = load("gomoku", size=self.board.size, rule=self.rule)
         player = self.players.get(game.spec)
         if player is None:
-            player = make_player(self.text_within(game), game)
+            player = make_player(self.player_text or USUAL_PLAYERS[self.rule], game)
             refuse_people(player)
             player.prepare(game.start(0))
             self.players[game.spec] = player
+            self.limit_tree(game, player)
         return game, player
 
-    def text_within(self, game: Game) -> str:
-        """Return the text of who plays: a tree grows no larger than the memory that the manager allows us."""
-        text, allowed = self.player_text or USUAL_PLAYERS[self.rule], self.infos.get("max_memory", 0)
-        kind, _, options = text.partition(":")
-        if allowed <= 0 or kind not in TREES or "sims=" in options:
-            return text
+    def limit_tree(self, game: Game, player: Player) -> None:
+        """Let the tree of a player grow no larger than the memory that the manager allows us."""
+        kind, _, options = player.name.partition(":")
+        if kind in TREES and "sims=" not in options:
+            assert isinstance(player, SearchPlayer)
+            player.limits = replace(player.limits, nodes=self.most_nodes(game))
+
+    def most_nodes(self, game: Game) -> int | None:
+        """Return how many simulations a tree may hold; None if the manager says nothing."""
+        allowed = self.infos.get("max_memory", 0)
+        if allowed <= 0:
+            return None
         spare = allowed - memory_used() - OTHER_MEMORY
         if spare < 0:
             self.say(f"MESSAGE {allowed >> 20} MB are too little: {memory_used() >> 20} MB are in use already")
         fitting = spare // (game.most_legal * EDGE.itemsize + NODE.itemsize)
-        sims = max(FEWEST_SIMULATIONS, min(fitting, int(SIMS.most)))
-        return f"{text}{',' if options else ':'}sims={sims}"
+        return max(FEWEST_SIMULATIONS, min(fitting, int(SIMS.most)))
 
     # -- the opening of swap2 --
 
@@ -273,34 +292,38 @@ class GomocupEngine:
         points = [self.board.point(line) for line in lines]
         if len(points) not in SWAP2 or len(set(points)) < len(points):
             raise Refused(f"SWAP2BOARD: {len(points)} stones; the opening has 0, 3 or 5 different ones")
-        game, player = self.game_player("swap2")
+        game = load("gomoku", size=self.board.size, rule=self.rule, opening="swap2")
         position = game.start(0)
         for action in [*points[:3], *([game.actions - 3 + MORE, *points[3:]] if len(points) == 5 else [])]:
             position.play(action)
-        self.say(self.opening_answer(game, player, position, points))
+        self.say(self.opening_answer(game, position, points))
 
-    def opening_answer(self, game: Game, player: Player, position: Position, points: list[int]) -> str:
-        """Let the player go through its part of the opening, and return what it did; `points` are the stones so far."""
+    def opening_answer(self, game: Game, position: Position, points: list[int]) -> str:
+        """Go through our part of the opening by its rule, and return what was done; `points` are the stones so far."""
         colours, seat, laid = game.actions - 3, position.mover, list[int]()
-        while position.mover == seat and not position.over:
-            phase, action = int(position.state["phase"]), self.thought(player, position)
-            position.play(action)
+        while position.mover == seat:
+            action = opening_choice(position).action
             if action == colours + TAKE_BLACK:
                 self.board.adopt(points, plays_black=True)
                 return "SWAP"
-            if phase != CHOOSE:
-                laid.append(action)
-            if phase == PLAY:  # White was taken, and this was his stone
-                self.board.adopt([*points, *laid], plays_black=False)
-                break
-        else:
-            self.board, self.opening = Board(self.board.size), [*points, *laid]
+            if action == colours + TAKE_WHITE:
+                self.board.adopt(points, plays_black=False)
+                return self.own_move()
+            laid.append(action)
+            position.play(action)
+        self.board, self.opening = Board(self.board.size), [*points, *laid]
         return " ".join(self.board.text(point) for point in laid)
 
     commands = {
         "START": start, "RECTSTART": rect_start, "RESTART": restart, "INFO": info, "ABOUT": about, "BEGIN": begin,
         "TURN": turn, "PLAY": play, "TAKEBACK": take_back, "BOARD": board_comes, "SWAP2BOARD": opening_comes,
     }  # fmt: skip
+
+
+def two_words(text: str) -> tuple[str, str]:
+    """Return the first word of a line, and what stands behind it."""
+    words = [*text.split(None, 1), "", ""]
+    return words[0], words[1].strip()
 
 
 def memory_used() -> int:
@@ -323,22 +346,22 @@ def refuse_people(player: Player) -> None:
 def serve(lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], None], player: str, seed: int) -> None:
     """Read lines and obey them until END, or until there are no more."""
     engine = GomocupEngine(say, player, seed)
-    waiting: queue.Queue[str | None] = queue.Queue()
+    waiting: queue.Queue[tuple[str, float] | None] = queue.Queue()
 
     def read() -> None:
         ended = False
         for line in lines:
             if ended := line.strip().upper() == "END":
                 break
-            waiting.put(line)
+            waiting.put((line, time.monotonic()))
         waiting.put(None)
         if ended:
             time.sleep(END_WITHIN)
             leave()  # the main thread thinks or compiles
 
     threading.Thread(target=read, daemon=True).start()
-    while (line := waiting.get()) is not None:
-        engine.line(line)
+    while (found := waiting.get()) is not None:
+        engine.line(*found)
     leave()
 
 

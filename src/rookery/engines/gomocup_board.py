@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rookery.games.game import Game
+from rookery.games.gomoku_board import REMEMBERED
+from rookery.games.gomoku_text import point_text
 from rookery.games.position import Position
 
 OWN, OTHER = 1, 2
@@ -27,8 +29,8 @@ class Board:
     """point and owner"""
     plays_black: bool | None = None
     """whether our stones are black; not known before the first move"""
-    in_order: bool = True
-    """whether the order is that of the game"""
+    loose: int = 0
+    """how many of the first stones may be in another order than that of the game"""
 
     def owner(self, point: int) -> int:
         """Return whose stone lies on a point; 0 if none does."""
@@ -46,10 +48,11 @@ class Board:
         """Take a stone back."""
         if not self.owner(point):
             raise Refused(f"there is no stone on {self.text(point)}")
-        self.in_order = self.in_order and self.stones[-1][0] == point
+        was_last = self.stones[-1][0] == point
         self.stones = [stone for stone in self.stones if stone[0] != point]
+        self.loose = min(self.loose, len(self.stones)) if was_last else len(self.stones)
         if not self.stones:
-            self.plays_black, self.in_order = None, True
+            self.plays_black = None
 
     def set_up(self, stones: Iterable[tuple[int, int]]) -> None:
         """Lay stones in no sure order; we are to move, and so Black unless the other has more stones."""
@@ -58,13 +61,13 @@ class Board:
             self.put(point, owner)
         owners = [owner for _, owner in self.stones]
         self.plays_black = owners.count(OWN) >= owners.count(OTHER)
-        self.in_order = False
+        self.loose = len(self.stones)
 
     def adopt(self, points: list[int], plays_black: bool) -> None:
         """Lay the stones of an opening, which are black and white in turns."""
         owners = (OWN, OTHER) if plays_black else (OTHER, OWN)
         self.stones = [(point, owners[number % 2]) for number, point in enumerate(points)]
-        self.plays_black, self.in_order = plays_black, True
+        self.plays_black, self.loose = plays_black, 0
 
     def point(self, text: str) -> int:
         """Read a point."""
@@ -93,7 +96,7 @@ class Board:
     def position(self, game: Game) -> Position:
         """Return the position in which we are to move."""
         black = self.plays_black is not False
-        if self.in_order:
+        if not self.loose:
             position = game.start(0)
             for number, (point, owner) in enumerate(self.stones):
                 if (owner == OWN) == (black == (number % 2 == 0)) and not position.over:
@@ -105,4 +108,14 @@ class Board:
                     return position
         signs = {point: "x" if (owner == OWN) == black else "o" for point, owner in self.stones}
         rows = ["".join(signs.get(row * self.size + col, ".") for col in range(self.size)) for row in range(self.size)]
-        return game.position(f"{'/'.join(reversed(rows))} {'b' if black else 'w'} - -")
+        last = ",".join(point_text(self.size, point) for point in self.last_moves())
+        return game.position(f"{'/'.join(reversed(rows))} {'b' if black else 'w'} - {last or '-'}")
+
+    def last_moves(self) -> list[int]:
+        """Return the last moves as far as their order is known and they were made in turns, the last one last."""
+        found: list[int] = []
+        for point, owner in reversed(self.stones[self.loose :]):
+            if len(found) == REMEMBERED or owner != (OTHER, OWN)[len(found) % 2]:
+                break
+            found.append(point)
+        return found[::-1]

@@ -37,12 +37,23 @@ from rookery.learn.curriculum_settings import (
     stage_seed,
 )
 from rookery.learn.files import LineLog, is_part, sweep, told, write_json, write_whole
-from rookery.learn.imitation import ImitationSettings
+from rookery.learn.imitation import ImitationSettings, read_imitation
 from rookery.learn.judging import Judge, elo_after, in_words, plateau
 from rookery.learn.judging import told as told_of
 from rookery.learn.locks import Lock
-from rookery.learn.settings import RunSettings, network_values
-from rookery.learn.stage_work import ALONE, Generation, Help, ImitationWork, Say, SelfplayWork, Stop, Work
+from rookery.learn.runs import CONFIG
+from rookery.learn.settings import RunSettings, network_values, read_settings
+from rookery.learn.stage_work import (
+    ALONE,
+    Generation,
+    Help,
+    ImitationWork,
+    Say,
+    SelfplayWork,
+    Stop,
+    Work,
+    same_settings,
+)
 from rookery.learn.starts import start_bytes
 from rookery.learn.tracking import check_sinks
 from rookery.learn.yaml_text import yaml_text
@@ -240,6 +251,7 @@ class Curriculum:
         end  told the account of each stage that is done
         help_with  who plays and makes lessons
         """
+        self.check_stages()
         network: Path | None = None
         for number, stage in enumerate(self.settings.stages):
             if self.outcome_of(number) is None:
@@ -251,6 +263,27 @@ class Curriculum:
             assert done is not None
             network = self.stage_folder(number) / done["network"]
         return Outcome(MET, f"all {len(self.settings.stages)} stages are done", network)
+
+    def check_stages(self) -> None:
+        """Refuse what no longer belongs together: settings of a stage that is done, and stages behind one that is not.
+
+        What all stages share, such as the device, may be another one for those to come. Folders that were carried here
+        without their settings are taken as they are.
+        """
+        begun: list[str] = []
+        for number in reversed(range(len(self.settings.stages))):
+            folder = self.stage_folder(number)
+            if self.outcome_of(number) is None and begun:
+                raise BadInput(
+                    f"{folder} is not done, but {', '.join(begun)} went on from what it was; remove those folders, too"
+                )
+            if (folder / CONFIG).exists() or (folder / OUTCOME).exists():
+                begun.insert(0, str(folder))
+            if (folder / CONFIG).exists() and (folder / OUTCOME).exists():
+                wanted = settings_of(self.settings, number, "")
+                is_run = isinstance(wanted, RunSettings)
+                found = read_settings(folder / CONFIG) if is_run else read_imitation(folder)
+                same_settings(folder, found, wanted, besides=CurriculumSettings.model_fields)
 
     def run_stage(
         self, number: int, network: Path | None, stop: Stop, say: Say, help_with: Help = ALONE

@@ -108,11 +108,14 @@ def imitation_problems(settings: ImitationSettings) -> list[str]:
     if training.batch > taught:
         found.append(f"training.batch: must be at most {taught}, the positions that are taught, not {training.batch}")
     try:
-        game, depth = load(settings.game), baseline_depth(lessons.supervisor)
+        game = load(settings.game)
+        depth = baseline_depth(lessons.supervisor, game)
     except BadInput as error:
         return [*found, f"lessons: {error}"]
     if lessons.temperature and not depth:
-        found.append(f"lessons.temperature: must be 0, since {lessons.supervisor} does not score every move")
+        found.append(
+            f"lessons.temperature: must be 0, since {lessons.supervisor} does not score every move of {game.label}"
+        )
     if game.information != "perfect":
         found.append(f"game: nothing can be imitated in {game.label}, since something is hidden in it")
     symmetries = game.symmetries() if training.symmetries else None

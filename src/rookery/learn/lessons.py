@@ -42,6 +42,7 @@ from rookery.search.threads import cores, new_stop, on_threads
 SHARD = 32
 """games of a file"""
 ATTEMPTS = 50  # draws of an opening that does not end the game
+WHOLE = 1_000_000  # parts of all games in which the share held out is counted
 STRAY = 1 << 20  # random numbers of a game from here on choose its random moves
 
 
@@ -63,16 +64,20 @@ class Lessons(NamedTuple):
 # ---- supervisors ---------------------------------------------------------------------------------
 
 
-def baseline_depth(text: str) -> int:
-    """Return how far a supervisor looks ahead if it is the baseline player of Gomoku, else 0."""
+def baseline_depth(text: str, game: Game) -> int:
+    """Return how far a player looks ahead if it is Gomoku's baseline and compiled code plays its games, else 0.
+
+    That code knows nothing of swap2, whose choices of colours only the player itself makes.
+    """
     given = read_text(text, FORMS)
-    return int(given.value("depth") or 0) if given.form.name == "baseline" else 0
+    is_compiled = given.form.name == "baseline" and game.options.get("opening") == "none"
+    return int(given.value("depth") or 0) if is_compiled else 0
 
 
 def make_lessons(game: Game, settings: LessonSettings, seed: int, first: int, count: int) -> Lessons:
     """Make games `first`, `first` + 1, ... of a seed, on one thread."""
     make_player(settings.supervisor, game).close()  # refuses one that does not play the game
-    depth = baseline_depth(settings.supervisor)
+    depth = baseline_depth(settings.supervisor, game)
     if not depth:
         return played_lessons(game, settings, seed, first, count)
     guidance = Guidance(depth, settings.opening, settings.explore, all_moves=settings.temperature > 0)
@@ -185,14 +190,14 @@ class ShardMaker:
         return trimmed(make_lessons(self.game, self.settings, self.seed, number * SHARD, SHARD))
 
 
-def makers(spread: Spreader | None, settings: LessonSettings) -> Spreader | None:
+def makers(spread: Spreader | None, game: Game, settings: LessonSettings) -> Spreader | None:
     """Return who makes shards beside this process: of processes, as many as there may be threads.
 
     None for games that are compiled as a whole, which threads make as fast.
     """
     if not isinstance(spread, Processes):
         return spread
-    return None if baseline_depth(settings.supervisor) else Processes(settings.threads or spread.count)
+    return None if baseline_depth(settings.supervisor, game) else Processes(settings.threads or spread.count)
 
 
 def gather_lessons(
@@ -209,7 +214,7 @@ def gather_lessons(
     As many shards as there are threads are made side by side, or by `spread` as many as seem to be needed. `say` is
     told how many positions there are.
     """
-    spread = makers(spread, settings)
+    spread = makers(spread, game, settings)
     with told(folder):
         os.makedirs(folder, exist_ok=True)
     sweep(folder)
@@ -303,8 +308,9 @@ def rows_of(game: Game, kind: str, lessons: Lessons, first: int, temperature: fl
 
 
 def is_held_out(games: np.ndarray, share: float) -> np.ndarray:
-    """Tell by their numbers which games are kept from the network: one in so many, the first among them."""
-    apart: np.ndarray = games % round(1 / share) == 0
+    """Tell by their numbers which games are kept from the network: evenly spread, the first among them."""
+    parts = round(share * WHOLE)
+    apart: np.ndarray = games * parts % WHOLE < parts
     return apart
 
 

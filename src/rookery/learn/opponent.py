@@ -47,7 +47,7 @@ class Opponent:
         self.players: list[Player] = [make_player(text, game)]
         self.players[0].prepare(game.start())
         self.threads = threads or cores()
-        self.depth = baseline_depth(text) if isinstance(game, Gomoku) and game.opening == "none" else 0
+        self.depth = baseline_depth(text, game)
         """of Gomoku's baseline, which is asked by compiled code; 0: another player"""
 
     def replies(self, roots: np.ndarray, games: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -165,11 +165,13 @@ class SelfplayWork:
         self.run.lock.give_back()
 
 
-def same_settings(folder: Path, found: Any, wanted: Any) -> None:
-    """Refuse to go on with a stage whose settings were changed; the folder its weights came from may have moved."""
-    ours, theirs = (
-        each.model_dump(exclude={"start", "threads"}) | {"game": load(each.game).spec} for each in (found, wanted)
-    )
+def same_settings(folder: Path, found: Any, wanted: Any, besides: Collection[str] = ()) -> None:
+    """Refuse to go on with a stage whose settings were changed, besides some keys.
+
+    The folder its weights came from may have moved.
+    """
+    free = {"start", "threads", *besides}
+    ours, theirs = (each.model_dump(exclude=free) | {"game": load(each.game).spec} for each in (found, wanted))
     changed = sorted(key for key in ours if ours[key] != theirs.get(key))
     if changed:
         raise BadInput(

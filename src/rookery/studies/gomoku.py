@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.curriculum import OUTCOME, STAGES, Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import CurriculumSettings, settings_of
@@ -129,9 +130,11 @@ class Study:
 
     def check_network(self, network: Path, game: str) -> None:
         """Refuse a network that is for another board, before anything is played."""
-        from rookery.arena.networks import network_for
+        from rookery.arena.networks import misfit
+        from rookery.nets.files import load_network
 
-        network_for(str(network), load(game))
+        if why := misfit(load_network(network), load(game)):
+            raise BadInput(f"the network {str(network)!r} cannot play {game}: {why}")
 
     def compare_matches(self, patterns: Sequence[str] = ()) -> list[Meeting]:
         """Return the matches of arms whose networks are there, in the order in which they tell most.
