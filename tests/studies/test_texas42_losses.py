@@ -11,6 +11,7 @@ import torch
 from rookery.nets.texas42 import Expectation, Judged
 from rookery.studies.texas42_losses import (
     MAKE,
+    MAKE_ADVANTAGE,
     SPREAD,
     STAGE1_FIGURES,
     Decisions,
@@ -133,7 +134,7 @@ def decisions() -> tuple[Expectation, Decisions]:
 
 def test_the_loss_of_stage_2_is_that_of_its_definition():
     found, batch = decisions()
-    parts = dict.fromkeys(("mean", "advantage", "spread", "make", "logits"), 0.0)
+    parts = dict.fromkeys(("mean", "advantage", "spread", "make", "between", "logits"), 0.0)
     slots = 0
     for row in range(5):
         legal = [slot for slot in range(7) if batch.legal[row, slot]]
@@ -146,7 +147,9 @@ def test_the_loss_of_stage_2_is_that_of_its_definition():
         parts["spread"] += float(((found.spread[row, legal] - batch.spread[row, legal] / 42) ** 2).sum())
         chance, made = found.make_logit[row, legal].sigmoid(), batch.make[row, legal]
         parts["make"] -= float((made * chance.log() + (1 - made) * (1 - chance).log()).sum())
+        parts["between"] += float(((chance - chance.mean() - made + made.mean()) ** 2).sum())
     wanted = parts["mean"] + 3 * parts["advantage"] + SPREAD * parts["spread"] + MAKE * parts["make"]
+    wanted += 3 * MAKE_ADVANTAGE * parts["between"]
     assert math.isclose(float(stage2_loss(found, batch, "q", 3.0)), wanted / slots, rel_tol=1e-4)
     assert math.isclose(float(stage2_loss(found, batch, "logits")), parts["logits"] / slots, rel_tol=1e-4)
 

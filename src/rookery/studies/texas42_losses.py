@@ -4,7 +4,7 @@ Stage 1, mode `q`        mean squared error of Q / 42 over legal slots, that of 
                          position, weighted by `advantage` (0 in the original), half that of the value / 42
          mode `policy`   0.3 x cross-entropy against the best slots, 0.7 x against softmax(Q / 3); value as above
 Stage 2, labels `q`      mean squared error of the mean, of its differences between slots, of the spread, each over 42,
-                         and cross-entropy of the chance to make the bid
+                         cross-entropy of the chance to make the bid, and the squared error of its differences
          labels `logits` mean squared error of mean logits, but for a constant in each decision, which has no meaning
 
 Labels are from the mover's side. Only legal slots count, chosen by `where`, which is done before anything is computed:
@@ -29,8 +29,8 @@ TRICKS = 7
 BLUNDER = 10.0
 HARD, SOFT, VALUE = 0.3, 0.7, 0.5
 """weights of Stage 1's losses"""
-SPREAD, MAKE = 0.25, 0.02
-"""weights of Stage 2's losses beside that of the mean"""
+SPREAD, MAKE, MAKE_ADVANTAGE = 0.25, 0.02, 0.25
+"""weights of Stage 2's losses beside that of the mean; the last is of the differences, as a share of `advantage`"""
 SAME = 1e-6
 
 
@@ -116,7 +116,9 @@ def stage2_loss(found: Expectation, batch: Decisions, answers: str, advantage: f
     mean = off(found.mean, batch.mean / POINTS, legal, advantage)
     spread = legal_mean((found.spread - batch.spread / POINTS).square(), legal)
     make = functional.binary_cross_entropy_with_logits(found.make_logit, batch.make, reduction="none")
-    return mean + SPREAD * spread + MAKE * legal_mean(make, legal)
+    between = centred(found.make_logit.sigmoid() - batch.make, legal).square()  # by these a play for the bid is chosen
+    chance = MAKE * legal_mean(make, legal) + MAKE_ADVANTAGE * advantage * legal_mean(between, legal)
+    return mean + SPREAD * spread + chance
 
 
 def off(said: Tensor, wanted: Tensor, legal: Tensor, advantage: float) -> Tensor:
