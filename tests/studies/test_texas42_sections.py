@@ -173,6 +173,7 @@ def test_stage_1_is_shown_by_trick_with_intervals_and_opening_leads_apart(tmp_pa
     (tmp_path / "runs" / "one" / "settings.json").write_text(json.dumps(facts))
     line = {"step": 9, "seconds": 1.0, "train": None, "valid": {"positions-uniform": valid}}
     LineLog(tmp_path / "runs" / "one" / "progress.jsonl").append(line)
+    assert "None was trained." in text_of(stage_section(tmp_path, 2, {"one": line}))
     said = text_of(stage_section(tmp_path, 1, {"one": line}))
     row = next(line for line in said.splitlines() if line.startswith("| one | positions-uniform (uniform) |"))
     assert row.split(" | ")[2:4] == ["0.500 +- 0.020 (77)", "0.040 +- 0.020 (500)"]

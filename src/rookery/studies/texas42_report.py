@@ -66,13 +66,17 @@ def stage_section(study: Path, stage: int, lines: dict[str, dict[str, Any]]) -> 
     """Show the runs of a stage by their figures on each set that validates."""
     yield f"## Stage {stage}"
     yield ""
+    known = {name: json.loads((study / "runs" / name / "settings.json").read_bytes()) for name in lines}
+    runs = {name: facts for name, facts in known.items() if facts["stage"] == stage}
+    if not runs:
+        yield "None was trained."
+        yield ""
+        return
     yield f"{GAPS[stage]} Nobody learns from these deals; +- is half an interval over deals, in brackets the sample."
     yield ""
     rows, by_trick, sources = [], [], sources_of(study)
-    for name, line in lines.items():
-        facts = json.loads((study / "runs" / name / "settings.json").read_bytes())
-        if facts["stage"] != stage:
-            continue
+    for name, facts in runs.items():
+        line = lines[name]
         for data, figures in line["valid"].items():
             shown = data if stage == 2 else f"{data} ({sources.get(data, 'unknown')})"
             steps = f"{line['step']:,} of {facts['steps']:,}"
