@@ -98,9 +98,7 @@ def test_on_a_card_a_run_that_goes_on_says_that_bits_may_differ(tmp_path, monkey
     assert "bits" not in capsys.readouterr().err
     judging = loop.NetworkEvaluator
     monkeypatch.setattr(loop, "chosen_device", lambda name: torch.device("mps"))
-    monkeypatch.setattr(
-        loop, "NetworkEvaluator", lambda *given, device, batch: judging(*given, device="cpu", batch=batch)
-    )
+    monkeypatch.setattr(loop, "NetworkEvaluator", lambda *given, device, **how: judging(*given, device="cpu", **how))
     assert run_here(monkeypatch, "resume", str(tmp_path / "card")) == 0
     assert "on a card sums may differ in their last bits" in capsys.readouterr().err
 

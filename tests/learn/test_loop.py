@@ -296,7 +296,9 @@ def test_the_progress_file_says_how_far_a_run_is(tmp_path, straight):
 def test_with_an_apple_card_the_network_judges_there_and_rows_stay_in_plain_memory(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(loop, "chosen_device", lambda name: torch.device("mps"))
-    monkeypatch.setattr(loop, "NetworkEvaluator", lambda *given, device, batch: asked.append((device, batch)))
+    monkeypatch.setattr(
+        loop, "NetworkEvaluator", lambda *given, device, precision, batch: asked.append((device, batch))
+    )
     training = Training.__new__(Training)
     run = Run.create(tmp_path / "run", tiny_settings(tmp_path))
     with run.training():

@@ -70,7 +70,7 @@ class OnProcessor:
 
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
         rows, device = settings.selfplay.at_once * settings.selfplay.leaves, chosen_device(settings.device).type
-        self.evaluator = NetworkEvaluator(network, replay.kind, device, settings.precision, batch=rows)
+        self.evaluator = NetworkEvaluator(network, replay.kind, device=device, precision=settings.precision, batch=rows)
         self.play = SelfPlay(game, settings.selfplay, settings.seed, replay)
 
     def update(self, network: Network) -> None:
