@@ -45,10 +45,13 @@ def draw_all(study: Path, measured: Mapping[str, Any]) -> set[str]:
 
 
 def draw_learning(study: Path, runs: Runs, path: Path) -> bool:
-    """Draw the gap of unforced decisions by steps, one panel for each stage; validation sets are drawn apart."""
-    figure, axes = new_figure(2, width=6.4, height=4.6)
+    """Draw the gap of unforced decisions by steps, a panel for each stage with runs; validation sets apart."""
+    stages = sorted({int(facts["stage"]) for facts in runs.values()})
+    if not stages:
+        return False
+    figure, axes = new_figure(len(stages), width=6.4, height=4.6)
     count = 0
-    for axis, stage in zip(axes.flat, (1, 2), strict=True):
+    for axis, stage in zip(axes.flat, stages, strict=True):
         number = 0
         for name, facts in runs.items():
             lines = LineLog(study / "runs" / name / "progress.jsonl").read() if facts["stage"] == stage else []
@@ -61,7 +64,7 @@ def draw_learning(study: Path, runs: Runs, path: Path) -> bool:
         if number:
             axis.legend(fontsize="x-small")
         count += number
-    figure.suptitle("What choices lose on deals that nobody learns from; Stage 2 by its noisy labels")
+    figure.suptitle("What choices lose on deals that nobody learns from;\nStage 2 by its noisy labels")
     if count:
         save(figure, path)
     return count > 0
