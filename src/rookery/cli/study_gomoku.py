@@ -87,7 +87,7 @@ def gomoku(
     patterns_of(plan, "train", patterns)
     place.mkdir(parents=True, exist_ok=True)
     if preset == "full" and "train" in stages and study.device == "cpu":
-        told("warning: the full preset is meant for a card and takes days on processors; --preset home is for them")
+        told("warning: the full preset is meant for a card; --preset home is for processors")
     helped = partial(spread_over, ray, workers)
     with failures_told(), stopped_by_signals() as asked:
         for stage in stages:

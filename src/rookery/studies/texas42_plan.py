@@ -161,7 +161,7 @@ def home() -> Preset:
     hands = "decisions-exact"
     decisions = (
         Hands("decisions-valid", "exact", "valid", 200, 100, 0.0, 50),
-        Hands(hands, "exact", "train", 10_000, 10, 0.05, 500),  # many hands with few worlds each teach more
+        Hands(hands, "exact", "train", 10_000, 10, 0.05, 500),
     )
     shared: dict[str, Any] = {"learning_rate": 1e-3, "warmup": 200, "every": 500, "data": (hands, decisions[0].name)}
     second = (
