@@ -287,7 +287,7 @@ def test_a_network_of_the_zoo_is_played_in_the_terminal(rookery, zoo):
 
 def test_networks_that_tell_of_points_play_as_those_they_were_made_for(rookery, zoo):
     game = load("texas42:bid=30")
-    for name, observation, config in (("seen", "contract", TranscriptConfig), ("open", "all", HandsConfig)):
+    for name, observation, config in (("seen", "known", TranscriptConfig), ("open", "all", HandsConfig)):
         network = build(config(width=24, heads=2, layers=1, mlp=32), 1)
         about = About(game=game.spec, rules_version=game.version, step=5, observation=observation)
         save_network(zoo / f"{name}.safetensors", network, about)

@@ -29,7 +29,7 @@ EXAMPLES = [
     .replace("worlds=50", "worlds=4")
     .replace("runs/pylos_v5", random_network("pylos", "rich"))
     .replace("network.pb.gz", random_lc0_network())
-    .replace("network.safetensors", random_network("texas42", "contract", config=TRANSCRIPTS["64x2"]))
+    .replace("network.safetensors", random_network("texas42", "known", config=TRANSCRIPTS["64x2"]))
     for kind in KINDS.values()
 ]  # fmt: skip
 HOME = {"uci": "chess", "gomocup": "gomoku", "baseline": "gomoku", "advanced": "gomoku", "oracle": "texas42"}

@@ -24,7 +24,7 @@ from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.search.expected import Exact, expected
-from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
+from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
 from support import HOUSE_42, random_walk
@@ -42,7 +42,7 @@ def walked(spec: str = "texas42:bid=31,first=2", seeds: range = range(3)) -> np.
 
 def test_tokens_for_many_positions_are_those_the_game_shows():
     game, states = load("texas42:bid=31,first=2"), walked()
-    for tokens, kind in ((all_tokens(states), "all"), (contract_tokens(states, 2), "contract")):
+    for tokens, kind in ((all_tokens(states), "all"), (known_tokens(states, 2), "known")):
         for number, state in enumerate(states):
             position = game.start()
             position.states[0] = state
@@ -88,13 +88,13 @@ def test_hidden_hands_change_nothing_in_what_stage_2_reads():
     others = other_worlds(states)
     changed = (states["hands"] != others["hands"]).any(1)
     assert changed.sum() > 40
-    assert (contract_tokens(states) == contract_tokens(others)).all()
+    assert (known_tokens(states) == known_tokens(others)).all()
     seen = states.copy()
     for number in range(len(seen)):  # as a player is handed them
         load("texas42").hide(seen[number], int(seen[number]["texas42_mover"]))
-    assert (contract_tokens(states) == contract_tokens(seen)).all()
-    assert (contract_tokens(as_taught(states)) == contract_tokens(as_taught(seen))).all()
-    assert (contract_tokens(as_taught(states)) == contract_tokens(as_taught(others))).all()
+    assert (known_tokens(states) == known_tokens(seen)).all()
+    assert (known_tokens(as_taught(states)) == known_tokens(as_taught(seen))).all()
+    assert (known_tokens(as_taught(states)) == known_tokens(as_taught(others))).all()
 
 
 def test_hidden_hands_change_nothing_in_the_worlds_that_are_drawn():
@@ -106,7 +106,7 @@ def test_hidden_hands_change_nothing_in_the_worlds_that_are_drawn():
 @pytest.fixture
 def stage2_file(tmp_path):
     path = tmp_path / "stage2.safetensors"
-    save_network(path, build(TINY, 1), About(game="texas42", rules_version=1, observation="contract"))
+    save_network(path, build(TINY, 1), About(game="texas42", rules_version=1, observation="known"))
     return path
 
 
@@ -120,7 +120,7 @@ def test_stage_2_plays_the_legal_tile_it_expects_most_of(stage2_file, choice):
         if action is None:
             break
         turns.append(turn_of(player, position, position, (), seed=0))
-        found = network.expect(torch.from_numpy(position.observe("contract"))[None])
+        found = network.expect(torch.from_numpy(position.observe("known"))[None])
         worth = found.mean[0] if choice == "mean" else found.make_logit[0] * (-1) ** (position.mover & 1)
         wanted.append(max(position.legal().tolist(), key=worth.tolist().__getitem__))
     assert [choice.action for choice in player.choose_many(turns)] == wanted
@@ -228,21 +228,21 @@ def test_stage_2_is_told_of_every_contract_as_in_the_hands_it_learned_from(bids,
     options = "texas42:auction=redeal,splash=both,splash_doubles=3,plunge=4,plunge_doubles=3"
     positions = played_hand(load(options), with_doubles(needed), 4, 0, bids)
     states = np.concatenate([position.states for position in positions])
-    taught = contract_tokens(as_data_have_it(positions, 4, leader, needed))
-    assert (contract_tokens(as_taught(states)) == taught).all()
-    assert (contract_tokens(states) != taught).any()  # as an auction tells of it
+    taught = known_tokens(as_data_have_it(positions, 4, leader, needed))
+    assert (known_tokens(as_taught(states)) == taught).all()
+    assert (known_tokens(states) != taught).any()  # as an auction tells of it
     assert (states["high_bid"] > 0).all()  # nothing was changed in the positions themselves
 
 
 def test_a_hand_without_a_bid_is_told_as_one_of_thirty():
     positions = played_hand(load("texas42"), with_doubles(1), 6, 2)
     states = np.concatenate([position.states for position in positions])
-    assert (contract_tokens(as_taught(states)) == contract_tokens(as_data_have_it(positions, 6, 2, 30))).all()
+    assert (known_tokens(as_taught(states)) == known_tokens(as_data_have_it(positions, 6, 2, 30))).all()
 
 
 def test_hands_as_they_were_taught_stay_as_they_are():
     states = walked()
-    assert (contract_tokens(as_taught(states)) == contract_tokens(states)).all()
+    assert (known_tokens(as_taught(states)) == known_tokens(states)).all()
 
 
 @pytest.mark.parametrize("choice", ["mean", "make"])

@@ -155,7 +155,7 @@ def test_networks_of_lc0_are_checked(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stage", "observation"), [(1, "all"), (2, "contract")])
+@pytest.mark.parametrize(("stage", "observation"), [(1, "all"), (2, "known")])
 def test_networks_of_texas_42_are_asked_for_points(tmp_path, stage, observation):
     from rookery.nets.residual import build
     from studies.texas42_samples import HANDS, TRANSCRIPT

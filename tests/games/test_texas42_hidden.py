@@ -44,11 +44,11 @@ def test_dealing_hidden_tiles_anew_changes_nothing_a_seat_sees(seed):
             seen, again = position.seen_by(viewer), other.seen_by(viewer)
             assert seen.states.tobytes() == again.states.tobytes()
             assert (seen.text(), seen.draw(), seen.key) == (again.text(), again.draw(), again.key)
-            for kind in ("all", "own", "contract"):
+            for kind in ("all", "own", "known"):
                 assert (seen.observe(kind) == again.observe(kind)).all()
             if viewer == position.mover:
                 assert (position.observe("own") == other.observe("own")).all()
-                assert (position.observe("contract") == other.observe("contract")).all()
+                assert (position.observe("known") == other.observe("known")).all()
         legal = position.legal()
         position.play(int(legal[choice % len(legal)]))
     assert differing > 50
@@ -66,7 +66,7 @@ def test_dealing_hidden_tiles_anew_changes_nothing_a_bidder_sees():
             other = game.set_up(anew, None, 0, [], bids)
             assert other.text() != position.text()
             assert position.seen_by(viewer).states.tobytes() == other.seen_by(viewer).states.tobytes()
-            for kind in ("own", "contract", "bidding"):
+            for kind in ("own", "known", "bidding"):
                 assert (position.observe(kind) == other.observe(kind)).all()
             bids.append(str(rng.choice(position.moves())))
             position.play(bids[-1])

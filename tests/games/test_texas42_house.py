@@ -181,8 +181,8 @@ def test_the_partner_of_a_plunge_names_and_leads_and_the_bidder_s_team_declares(
     position.play("fives")
     assert (position.mover, int(position.state["declarer"])) == (2, 0)
     assert position.text().startswith("plunge-4m,pass,pass,pass fives 0 ")
-    tokens = position.observe("contract")[36:]
-    assert tokens[2].tolist() == [42, 4, 3, 1, 2, 0, 5, 3]
+    tokens = position.observe("known")[29:, :6]
+    assert tokens[2].tolist() == [42, 4, 3, 1, 2, 0]
 
 
 def test_splash_needs_three_doubles_in_a_hand_that_is_known():
@@ -272,6 +272,6 @@ def test_dealing_hidden_tiles_anew_changes_nothing_a_seat_sees_of_a_house_contra
             assert (seen.text(), seen.draw(), seen.key) == (again.text(), again.draw(), again.key)
             assert load("texas42").position(seen.text()).states.tobytes() == seen.states.tobytes()
             if viewer == position.mover:
-                assert (position.observe("contract") == other.observe("contract")).all()
+                assert (position.observe("known") == other.observe("known")).all()
         position.play(int(rng.choice(position.legal())))
     assert differing > 20

@@ -12,7 +12,7 @@ from rookery.games.library import load
 from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig, read_config
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
-from rookery.nets.texas42 import HANDS_VALUES, HANDS_WIDE, Hands, Transcript, slot_tokens
+from rookery.nets.texas42 import HANDS_VALUES, HANDS_WIDE, Hands, Transcript, slot_tiles
 from support import random_walk
 
 SMALL = HandsConfig(width=24, heads=2, layers=2, mlp=32)
@@ -95,7 +95,7 @@ def test_networks_of_texas42_come_back_from_files_as_they_were(config, tmp_path)
     save_network(tmp_path / "a.safetensors", network, About(game="texas42", observation="all"))
     loaded = load_network(tmp_path / "a.safetensors")
     assert loaded.config == config
-    seen = observed("all" if isinstance(config, HandsConfig) else "contract").flatten(1).float()
+    seen = observed("all" if isinstance(config, HandsConfig) else "known").flatten(1).float()
     for one, other in zip(network(seen), loaded.network(seen), strict=True):
         assert torch.equal(one, other)
 
@@ -109,81 +109,74 @@ def test_heads_must_divide_the_width():
 
 
 def test_slots_of_stage_2_are_those_of_the_initial_hand():
-    game, network = load("texas42"), build(TINY)
-    assert isinstance(network, Transcript)
-    for position, action in random_walk(game, 7):
+    for position, action in random_walk(load("texas42"), 7):
         if action is None:
             break
-        tokens = torch.from_numpy(position.seen_by(position.mover).observe("contract"))[None]
-        found = slot_tokens(tokens, network.known)[0].long().tolist()
-        tiles = [int(tile) for tile in position.state["tiles"][position.mover]]
-        played = int(position.state["played"])
-        for tile, token in zip(tiles, found, strict=True):
-            high = max(h for h in range(7) if h * (h + 1) // 2 <= tile)
-            low = tile - high * (high + 1) // 2
-            count = {(5, 5): 2, (6, 4): 2, (5, 0): 1, (4, 1): 1, (3, 2): 1}.get((high, low), 0)
-            held = int(not played >> tile & 1)
-            assert token == [high, low, int(high == low), count, 0, held, int(position.state["declaration"]), 4]
+        tokens = torch.from_numpy(position.seen_by(position.mover).observe("known"))[None]
+        assert slot_tiles(tokens[:, 1:29])[0].tolist() == position.state["tiles"][position.mover].tolist()
 
 
-def test_what_stage_2_thinks_of_a_play_does_not_depend_on_later_ones():
-    network, tokens = build(TINY, 4), observed("contract", seeds=range(1))
+def test_stage_2_computes_what_an_encoder_of_pytorch_does():
+    network, tokens = build(TINY, 3), observed("known")
     assert isinstance(network, Transcript)
-    kept = {}
-
-    def keep(layer, given, out):
-        kept.update(all=layer.forward(*given[:2]), slots=out)
-
-    network.layers[-1].register_forward_hook(keep)
-    network.expect(tokens[11:12])
-    before = dict(kept)
-    assert torch.allclose(before["slots"], before["all"][:, -7:], atol=1e-6)
-    changed = tokens[11:12].clone()
-    last = int((changed[0, :36, 7] == 2).nonzero().max())
-    changed[0, last, :4] = torch.tensor([6, 6, 1, 0], dtype=torch.int8)
-    network.expect(changed)
-    assert torch.equal(before["all"][0, :last], kept["all"][0, :last])
-    assert not torch.allclose(before["slots"], kept["slots"])
+    parts = []
+    for rows, some in (
+        (network.trick, tokens[:, :1]),
+        (network.tiles, tokens[:, 1:29]),
+        (network.seats, tokens[:, 29:]),
+    ):
+        stream = torch.zeros(*some.shape[:2], TINY.width)
+        for number in range(len(rows.table)):
+            feature, value = int(rows.features[number]), int(rows.values[number])
+            stream += (some[..., feature] == value)[..., None] * rows.table[number]
+        parts.append(stream)
+    x = torch.cat(parts, 1)
+    for ours in network.layers:
+        layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+        layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias = ours.attend_in.weight, ours.attend_in.bias
+        layer.self_attn.out_proj.weight, layer.self_attn.out_proj.bias = ours.attend_out.weight, ours.attend_out.bias
+        layer.linear1, layer.linear2 = ours.mlp_in, ours.mlp_out
+        layer.norm1, layer.norm2 = ours.norm1, ours.norm2
+        x = layer(x)
+    found = network.expect(tokens)
+    for row, tiles in enumerate(slot_tiles(tokens[:, 1:29])):
+        mine = x[row, 1 + tiles]
+        assert torch.allclose(found.mean[row], network.mean_head(mine).squeeze(1), atol=1e-5)
+        assert torch.allclose(found.make_logit[row], network.make_head(mine).squeeze(1), atol=1e-5)
 
 
 @pytest.mark.parametrize("config", [HandsConfig(width=24, heads=2, layers=0), TINY.model_copy(update={"layers": 0})])
 def test_a_network_without_layers_answers_too(config):
     network = build(config, 1)
-    found = network.judge(observed("all")) if config.kind == "hands" else network.expect(observed("contract"))
+    found = network.judge(observed("all")) if config.kind == "hands" else network.expect(observed("known"))
     assert found[0].shape[1] == 7
     assert torch.isfinite(found[0]).all()
 
 
-def test_tokens_that_stand_for_nothing_do_not_matter_to_stage_2():
-    network, tokens = build(TINY, 4), observed("contract", seeds=range(1))[5:6]
+@pytest.mark.parametrize("feature", [0, 1, 3, 5, 7])
+def test_stage_2_reads_bid_declarer_points_and_voids(feature):
+    network, tokens = build(TINY, 4), observed("known", seeds=range(1))[5:6]
     assert isinstance(network, Transcript)
     changed = tokens.clone()
-    empty = [place for place in range(1, 36) if tokens[0, place, 7] == 0]
-    changed[0, empty, :7] = 1
-    for one, other in zip(network.expect(tokens), network.expect(changed), strict=True):
-        assert torch.allclose(one, other, atol=1e-6)
-
-
-@pytest.mark.parametrize("feature", [0, 1, 3, 5])
-def test_stage_2_reads_bid_declarer_and_points(feature):
-    network, tokens = build(TINY, 4), observed("contract", seeds=range(1))[5:6]
-    assert isinstance(network, Transcript)
-    changed = tokens.clone()
-    changed[0, 37, feature] += 1
+    changed[0, 30, feature] += 1
     assert not torch.allclose(network.expect(tokens).mean, network.expect(changed).mean)
 
 
 def test_the_sizes_of_stage_2_go_from_64x2_to_256x6():
     weights = {name: build(config).weights for name, config in TRANSCRIPTS.items()}
-    assert list(weights) == ["64x2", "128x4", "256x6"]
+    assert list(weights) == ["64x2", "96x3", "128x4", "256x6"]
     assert all(weights[name] == weights_as_described(TRANSCRIPTS[name]) for name in weights)
 
 
 def weights_as_described(config: TranscriptConfig) -> int:
-    """Count a row for each value of each feature and each play, layers, and three answers."""
+    """Count a row for each value of each feature of the trick, the seats and the tiles, layers, and three answers."""
     layer = nn.TransformerEncoderLayer(config.width, config.heads, config.mlp, batch_first=True)
-    rows = (7 + 7 + 2 + 3 + 4 + 2 + 10 + 5) + (43 + 8 + 2 + 2 + 43) + 28
-    return rows * config.width + config.layers * sum(p.numel() for p in layer.parameters()) + 3 * (config.width + 1)
+    rows = (10 + 9 + 4 + 7 + 4 + 8 + 8) + (43 + 8 + 4 + 2 + 4 + 43 + 8 + 8 * 2)
+    rows += (7 + 7 + 2 + 3 + 8 + 10) + (7 + 4 + 28 + 2) + (8 + 2 + 3 * 2 + 8 + 8)
+    norm = 2 * config.width
+    return (
+        rows * config.width + config.layers * sum(p.numel() for p in layer.parameters()) + norm + 3 * (config.width + 1)
+    )
 
 
 def test_networks_of_texas42_are_not_asked_by_searches_and_neither_grow_nor_become_onnx(tmp_path):
@@ -192,7 +185,7 @@ def test_networks_of_texas42_are_not_asked_by_searches_and_neither_grow_nor_beco
     from rookery.nets.growth import grow
 
     game = load("texas42")
-    for config, kind, player in ((SMALL, "all", "eq:oracle"), (TINY, "contract", "stage2")):
+    for config, kind, player in ((SMALL, "all", "eq:oracle"), (TINY, "known", "stage2")):
         network, path = build(config), tmp_path / f"{kind}.safetensors"
         about = About(game="texas42", rules_version=1, observation=kind)
         save_network(path, network, about)

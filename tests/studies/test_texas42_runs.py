@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -81,6 +82,27 @@ def test_decisions_of_a_table_are_those_before_each_play(study):
         mine = state["tiles"][state["texas42_mover"]]
         assert all(not int(state["played"]) >> int(tile) & 1 for tile in mine[legal])
         assert not mean[~legal].any()
+
+
+def test_the_spread_of_a_few_worlds_is_widened_to_that_of_all(study):
+    rows = next(DataSet(study / "data" / "decisions-valid").read())
+    plain, wide = decision_columns(rows), decision_columns(rows, worlds=4)
+    assert plain["spread"].any()
+    assert np.abs(wide["spread"] - plain["spread"] * (4 / 3) ** 0.5).max() <= 0.5
+    assert (decision_columns(rows, worlds=1)["spread"] == plain["spread"]).all()
+    rng = np.random.default_rng(0)  # variances of four draws each, so widened, are on average that of all
+    draws = rng.choice([-7.0, 1.0, 20.0], (100_000, 4))
+    assert (draws.std(1) ** 2).mean() * 4 / 3 == pytest.approx(np.array([-7.0, 1.0, 20.0]).var(), rel=0.02)
+
+
+def test_a_set_that_is_still_being_made_is_not_learned_from(study, tmp_path):
+    whole = study / "data" / "decisions-made-up"
+    part = tmp_path / "data" / "decisions-part"
+    shutil.copytree(whole, part)
+    plan = json.loads((part / "plan.json").read_text())
+    (part / "plan.json").write_text(json.dumps(plan | {"shards": plan["shards"] + 2}))
+    with pytest.raises(BadInput, match=f"decisions-part is not complete: 2 of {plan['shards'] + 2} files are missing"):
+        load_tables(tmp_path, "decisions")
 
 
 # ---- runs ----------------------------------------------------------------------------------------
@@ -191,5 +213,5 @@ def test_presets_train_on_data_that_they_make_from_runs_that_they_train(name):
 
 
 def test_a_size_that_is_not_there_is_refused_with_those_that_are():
-    with pytest.raises(BadInput, match="64x2, 128x4, 256x6"):
+    with pytest.raises(BadInput, match="64x2, 96x3, 128x4, 256x6"):
         sized(2, "817k")

@@ -30,7 +30,7 @@ from rookery.nets.files import Loaded, load_network
 from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Transcript
 from rookery.search.analysis import Analysis, Line
 from rookery.search.expected import Exact, bids_of
-from rookery.search.texas42_batch import contract_tokens, legal_slots
+from rookery.search.texas42_batch import known_tokens, legal_slots
 
 ROWS = {"cpu": 512, "cuda": 32768, "mps": 4096}
 """positions of one pass; kernels for attention take fewer than 65,536"""
@@ -230,7 +230,7 @@ class TranscriptJudge:
         found, told = [], as_taught(states)
         with on_threads(1):
             for first in range(0, len(told), self.rows):
-                tokens = torch.from_numpy(contract_tokens(told[first : first + self.rows]))
+                tokens = torch.from_numpy(known_tokens(told[first : first + self.rows]))
                 found.append([part.float().cpu() for part in self.network.expect(tokens.to(self.device))])
         mean, spread, make = (torch.cat(column) for column in zip(*found, strict=True))
         scale = POINTS if self.network.config.answers == "q" else 1.0

@@ -23,8 +23,8 @@ from rookery.nets.texas42 import Hands
 from rookery.search.texas42_batch import (
     all_tokens,
     called,
-    contract_tokens,
     dealt,
+    known_tokens,
     legal_slots,
     play_random_each,
 )
@@ -112,4 +112,4 @@ def random_table(stage: int, rows: int, device: str) -> Table:
         return Table(columns | {"tokens": all_tokens(states), "q": empty}, 1, device)
     labels = {"mean": np.int16, "spread": np.int32, "make": np.int32, "logits": np.float16}
     zeros = {name: empty.astype(kind) for name, kind in labels.items()}
-    return Table(columns | {"tokens": contract_tokens(states), **zeros}, 2, device)
+    return Table(columns | {"tokens": known_tokens(states), **zeros}, 2, device)

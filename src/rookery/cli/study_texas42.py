@@ -196,7 +196,7 @@ def train_stage1(
 @texas42.command("train-stage2")
 def train_stage2(
     folder: FolderOption = PLACE,
-    size: Annotated[str, Option(help="64x2, 128x4 or 256x6: width and layers")] = "128x4",
+    size: Annotated[str, Option(help="64x2, 96x3, 128x4 or 256x6: width and layers")] = "128x4",
     answers: Annotated[str, Option(help="q, or logits: taught the mean logits of a Stage 1 in policy mode")] = "q",
     steps: StepsOption = 20_000,
     batch: Annotated[int, Option(help="decisions of a step")] = 512,

@@ -130,6 +130,11 @@ CALLED_RANK = np.array([[called_rank(d, tile) for tile in range(TILES)] for d in
 FOLLOW = np.array(
     [[sum(1 << t for t in range(TILES) if follows(d, s, t)) for s in range(SUITS)] for d in EVERY], np.uint32
 )
+BITS = np.uint32(1) << np.arange(TILES, dtype=np.uint32)
+MEMBER = FOLLOW[..., None] & BITS != 0
+ABOVE = (  # tiles of a suit that rank above a tile of it
+    (MEMBER[..., None] & MEMBER[..., None, :] & (POWER[..., None, :TILES] > POWER[..., :TILES, None])) * BITS
+).sum(-1, dtype=np.uint32)
 DOUBLES = np.uint32(sum(1 << tile for tile, (high, low) in enumerate(PAIRS) if high == low))
 
 

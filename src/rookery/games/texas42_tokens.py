@@ -11,13 +11,12 @@ from numba import njit, uint32
 
 from rookery.games.bits import Word, lowest_bit
 from rookery.games.rules import State
-from rookery.games.texas42_auction import LAST_BID, NAMING, PASS, SILENT, marks_of, points_needed, rung
-from rookery.games.texas42_house import FIRST_PLUNGE, FIRST_SPLASH
+from rookery.games.texas42_auction import LAST_BID, NAMING, SILENT, rung
+from rookery.games.texas42_house import FIRST_SPLASH
 from rookery.games.texas42_tiles import CALLED_RANK, COUNT, HAND, HIGH, LOW, NO_TILE, NOT_NAMED, SEATS, TILES, bit
 
 ALL_TOKENS, ALL_FEATURES = 32, 12
 OWN_TOKENS, OWN_FEATURES = 36, 8
-CONTRACT_TOKENS = OWN_TOKENS + SEATS
 BIDDING_NUMBERS = TILES + 2 * SEATS + 1
 UNKNOWN = -1
 FIRST_TRICK_TOKEN = 1 + TILES
@@ -116,36 +115,6 @@ def own_hand(state: State, i: int) -> int:
         return 0 if place < 0 else (int(state.leaders[place >> 2]) + place - me) & 3
     tile = int(state.history[place]) if place >= 0 else nth_tile(state.hands[me] & ~state.played, token - 1)
     return pips(tile, feature)
-
-
-@njit(cache=True, nogil=True)
-def contract(state: State, i: int) -> int:
-    """Return number `i` of the 40 x 8 tokens of all the mover knows in the play: those of the own hand, then the bids.
-
-    The last four tokens are the seats, counted from the mover. Features: points the seat's bid needs, marks it is
-    worth, has spoken (2 by splash, 3 by plunge), has the contract, relative seat, points its team has taken,
-    declaration, type 3. A bid fixed by the option is that of the first leader.
-    """
-    token = i // OWN_FEATURES
-    feature = i - token * OWN_FEATURES
-    if token < OWN_TOKENS:
-        return own_hand(state, i)
-    relative = token - OWN_TOKENS
-    seat = (int(state.texas42_mover) + relative) & 3
-    bid, fixed = int(state.bids[seat]), int(state.wanted) if seat == state.declarer else 0
-    if feature == 0:
-        return points_needed(bid) if bid > PASS else fixed
-    if feature == 1:
-        return marks_of(bid) if bid > PASS else min(fixed, 1)
-    if feature == 2:
-        return 0 if bid == SILENT else 1 + int(bid >= FIRST_SPLASH) + int(bid >= FIRST_PLUNGE)
-    if feature == 3:
-        return 1 if (bid > PASS and bid == state.high_bid) or fixed > 0 else 0
-    if feature == 4:
-        return relative
-    if feature == 5:
-        return int(state.points[seat & 1])
-    return named(state) if feature == 6 else 3
 
 
 @njit(cache=True, nogil=True)

@@ -192,7 +192,7 @@ class HandsConfig(TokensConfig):
 
 
 class TranscriptConfig(TokensConfig):
-    """Stage 2 of Texas 42: reads what the mover knows, the observation `contract`, and judges its seven slots."""
+    """Stage 2 of Texas 42: reads what the mover knows, the observation `known`, and judges its seven slots."""
 
     kind: Literal["transcript"] = "transcript"
     answers: Literal["q", "logits"] = "q"
@@ -200,8 +200,8 @@ class TranscriptConfig(TokensConfig):
 
     @property
     def inputs(self) -> int:
-        """Numbers of an observation: 40 tokens of 8."""
-        return 40 * 8
+        """Numbers of an observation: 33 tokens of 17."""
+        return 33 * 17
 
 
 class AttentionBodyConfig(Config):
@@ -301,9 +301,10 @@ HANDS = {
 }
 """the sizes of Stage 1 of Texas 42, by their parameters"""
 TRANSCRIPTS = {
-    "64x2": TranscriptConfig(width=64, heads=4, layers=2, mlp=256),
-    "128x4": TranscriptConfig(),
-    "256x6": TranscriptConfig(width=256, heads=8, layers=6),
+    "64x2": TranscriptConfig(width=64, heads=4, layers=2, mlp=256, norm_first=True),
+    "96x3": TranscriptConfig(width=96, heads=6, layers=3, mlp=192, norm_first=True),
+    "128x4": TranscriptConfig(norm_first=True),
+    "256x6": TranscriptConfig(width=256, heads=8, layers=6, norm_first=True),
 }
 """the sizes of Stage 2, by width and layers"""
 

@@ -8,8 +8,8 @@ a token begins as the sum of its rows. The sum is a product of marks and the tab
 needs no sorting of all tokens. A number that a feature does not have, such as -1 for what is not known, adds nothing.
 
     Stage 1 [N, 32, 12]   context, four hands by absolute seat and slot, up to three tiles of the trick
-    Stage 2 [N, 40, 8]    declaration, tiles in hand, plays in order, nothing, four seats with bids and points; the
-                          network puts seven tokens behind them, one for each slot of the initial hand
+    Stage 2 [N, 33, 17]   the trick, 28 tiles by their ids, each in the own hand, played or not seen, four seats with
+                          bids, points and voids
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ HANDS_WIDE = (0, 1, 4, 9, 10)
 """features of Stage 1 with many values: a sixth of the width each, the others a twelfth"""
 ME, KIND = 6, 9  # features of Stage 1
 
-TRANSCRIPT_TOKENS, TRANSCRIPT_FEATURES, RECORD_TOKENS = 40, 8, 36
-TILE_VALUES = (7, 7, 2, 3, 4, 2, 10, 5)  # of features 0..7 in tokens of types 0..2 and of the slots, type 4
-SEAT_VALUES = (43, 8, 2, 2, 4, 43, 10, 5)  # in tokens of seats: points bid, marks, spoken, declarer, seat, points taken
-SHARED = (4, 6, 7)  # features that mean the same in both
-IN_HAND, PLAYED, SEAT, SLOT = 1, 2, 3, 4  # types
+TRANSCRIPT_TOKENS, TRANSCRIPT_FEATURES = 33, 17
+TRICK_VALUES = (10, 9, 4, 7, 4, 8, 8)
+"""of the trick: declaration, suit led, tiles that lie, number, who has the best, counts in fives, called not seen"""
+TILE_VALUES = (7, 7, 2, 3, 8, 10, 7, 4, 28, 2, 8, 2, 2, 2, 2, 8, 8)
+"""of a tile: its face, declaration, where it is, by whom and when it was played, ... (`games.texas42_known`)"""
+SEAT_VALUES = (43, 8, 4, 2, 4, 43, 8, 2, 2, 2, 2, 2, 2, 2, 2)
+"""of a seat: points bid, marks, spoken, declarer, seat, points taken, tiles held, and a void or none in each suit"""
+WHERE, BY = 6, 7  # features of a tile: where it is (0, 1: in the own hand), relative seat that played it
 EVEN, NO_VALUE = 8, 99
 
 
@@ -243,60 +246,52 @@ class Hands(Network):
 # ---- stage 2 -------------------------------------------------------------------------------------
 
 
-class Transcript(Network):
-    """Stage 2: a causal transformer over what one seat knows.
+class Rows(nn.Module):
+    """The beginning of tokens of one sort: the sum of a row for each value of each feature."""
 
-    Tokens of the record see themselves and those before them; the seats' tokens come behind the record, and last one
-    token for each slot of the initial hand, which see everything and give the answers. Plays know their number.
+    features: Tensor
+    values: Tensor
+
+    def __init__(self, counts: tuple[int, ...], width: int):
+        super().__init__()
+        features, values = columns_of(counts)
+        self.table = nn.Parameter(torch.randn(len(features), width) * 0.3)
+        features, values = padded(features, values)
+        keep(self, features=torch.tensor(features, device="cpu"), values=torch.tensor(values, device="cpu"))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return the first stream [N, T, width] of tokens [N, T, F]."""
+        table = functional.pad(self.table, (0, 0, 0, len(self.features) - len(self.table)))
+        return marks(tokens, self.features, self.values).to(table.dtype) @ table
+
+
+class Transcript(Network):
+    """Stage 2: a transformer over what one seat knows, the record of play told tile by tile.
+
+    Every decision is a pass of its own, so all tokens see each other: a causal order would only keep something from
+    them. The tokens of the mover's initial hand give the answers, one for each slot.
     """
 
     config: TranscriptConfig
-    features: Tensor
-    values: Tensor
-    seat_features: Tensor
-    seat_values: Tensor
-    shared: Tensor
-    sees: Tensor
-    known: Tensor
 
     def __init__(self, config: TranscriptConfig):
         super().__init__()
         self.config = config
-        features, values = columns_of(TILE_VALUES)
-        own = [pair for pair in zip(*columns_of(SEAT_VALUES), strict=True) if pair[0] not in SHARED]
-        self.table = nn.Parameter(torch.randn(len(features) + len(own) + TILES, config.width) * 0.3)
+        self.trick, self.tiles, self.seats = (
+            Rows(counts, config.width) for counts in (TRICK_VALUES, TILE_VALUES, SEAT_VALUES)
+        )
         self.layers = layers_of(config)
         self.norm = final_norm(config)
         self.mean_head, self.spread_head, self.make_head = (nn.Linear(config.width, 1) for _ in range(3))
-        shared = [feature in SHARED for feature in features]
-        columns = {"features": features, "values": values, "shared": shared}
-        columns |= {"seat_features": [feature for feature, _ in own], "seat_values": [value for _, value in own]}
-        keep(self, **{name: torch.tensor(column, device="cpu") for name, column in columns.items()})
-        keep(self, sees=seen_tokens(), known=facts_of_tiles())
 
     def expect(self, tokens: Tensor) -> Expectation:
-        """Judge N decisions from their tokens [N, 40, 8], whole numbers of any type."""
-        slots = slot_tokens(tokens, self.known)
-        tokens = torch.cat((tokens, slots), 1)
-        kinds = tokens[..., 7]
-        there = kinds > 0
-        there = torch.cat((torch.ones_like(there[:, :1]), there[:, 1:]), 1)
-        x = self.embedded(tokens, kinds)
-        mask = self.sees & there[:, None, None, :]
-        slots = self.norm(through(self.layers, x, mask, lambda x: x[:, -SLOTS:]))
+        """Judge N decisions from their tokens [N, 33, 17], whole numbers of any type."""
+        trick, tiles, seats = tokens[:, :1], tokens[:, 1 : 1 + TILES], tokens[:, 1 + TILES :]
+        x = torch.cat((self.trick(trick), self.tiles(tiles), self.seats(seats)), 1)
+        places = 1 + slot_tiles(tiles)[..., None].expand(-1, -1, self.config.width)
+        slots = self.norm(through(self.layers, x, None, lambda x: x.gather(1, places)))
         mean, spread, make = (read_by(head, slots) for head in (self.mean_head, self.spread_head, self.make_head))
         return Expectation(mean, functional.softplus(spread), make)
-
-    def embedded(self, tokens: Tensor, kinds: Tensor) -> Tensor:
-        """Return the first stream [N, T, width]."""
-        of_seat = (kinds == SEAT)[..., None]
-        tile = marks(tokens, self.features, self.values) & (~of_seat | self.shared)
-        seat = marks(tokens, self.seat_features, self.seat_values) & of_seat
-        played = kinds == PLAYED
-        number = (played.cumsum(1) - 1)[..., None]
-        spare = -len(self.table) % EVEN
-        place = (number == torch.arange(TILES + spare, device=tokens.device)) & played[..., None]
-        return torch.cat((tile, seat, place), 2).to(self.table.dtype) @ functional.pad(self.table, (0, 0, 0, spare))
 
     def points(self, tokens: Tensor) -> Tensor:
         """Return what is said of each slot [N, 7]: the mean of Q in points, from the mover's side; or mean logits."""
@@ -304,48 +299,25 @@ class Transcript(Network):
         return mean * POINTS if self.config.answers == "q" else mean
 
     def forward(self, observations: Tensor) -> Answers:
-        """Judge N decisions from flat observations `contract`; the value is the largest mean of a tile in hand."""
+        """Judge N decisions from flat observations `known`; the value is the largest mean of a tile in hand."""
         tokens = observations.view(-1, TRANSCRIPT_TOKENS, TRANSCRIPT_FEATURES).long()
-        mean = self.expect(tokens).mean
-        held = slot_tokens(tokens, self.known)[..., 5] == 1
+        mean, tiles = self.expect(tokens).mean, tokens[:, 1 : 1 + TILES]
+        held = in_hand(tiles).gather(1, slot_tiles(tiles))
         value = mean.masked_fill(~held, -1.0).amax(1).clamp(-1, 1)
         return mean * (POINTS / TEMPERATURE) if self.config.answers == "q" else mean, value
 
 
-def seen_tokens() -> Tensor:
-    """Return which keys each query sees [T, T]: itself and what comes before; a slot sees the other slots, too."""
-    total = TRANSCRIPT_TOKENS + SLOTS
-    sees = torch.ones(total, total, dtype=torch.bool, device="cpu").tril()
-    sees[TRANSCRIPT_TOKENS:] = True
-    return sees
+def in_hand(tiles: Tensor) -> Tensor:
+    """Return which tiles the mover holds [N, 28], from their tokens [N, 28, 17]."""
+    return tiles[..., WHERE] < 2
 
 
-def slot_tokens(tokens: Tensor, known: Tensor) -> Tensor:
-    """Return a token for each slot of the mover's initial hand [N, 7, 8], from the record of tokens [N, 40, 8].
+def slot_tiles(tiles: Tensor) -> Tensor:
+    """Return the tile of each slot of the mover's initial hand [N, 7], from the tokens of tiles [N, 28, 17].
 
-    The initial hand is what is in hand and what the mover has played; slots go by the numbers of tiles, which are
-    high * (high + 1) / 2 + low.
-
-    known  [28, 4]  `facts_of_tiles`
+    The initial hand is what is in hand and what the mover has played; slots go by the numbers of tiles.
     """
-    record = tokens[:, :RECORD_TOKENS].long()
-    high, low, kinds = record[..., 0], record[..., 1], record[..., 7]
-    mine = (kinds == IN_HAND) | ((kinds == PLAYED) & (record[..., 4] == 0))
-    tile = torch.where(mine, high * (high + 1) // 2 + low, TILES)
-    marked = (tile[..., None] == torch.arange(TILES, device=tokens.device)) & mine[..., None]
-    owned, held = marked.any(1), (marked & (kinds == IN_HAND)[..., None]).any(1)
-    rank = owned.cumsum(1) - 1
-    at = owned[:, None] & (rank[:, None] == torch.arange(SLOTS, device=tokens.device)[:, None])  # [N, 7, 28]
-    in_hand = (at & held[:, None]).any(2)
-    zeros = torch.zeros_like(in_hand, dtype=torch.int64)
-    named = record[:, :1, 6].expand(-1, SLOTS)
-    rest = torch.stack((zeros, in_hand.long(), named, zeros + SLOT), 2)
-    return torch.cat((known[at.to(torch.uint8).argmax(2)], rest), 2).to(tokens.dtype)
-
-
-def facts_of_tiles() -> Tensor:
-    """Return high pip, low pip, is double and count class of each tile [28, 4]."""
-    pairs = [(high, low) for high in range(7) for low in range(high + 1)]
-    counts = {(5, 5): 2, (6, 4): 2, (5, 0): 1, (4, 1): 1, (3, 2): 1}
-    rows = [(high, low, int(high == low), counts.get((high, low), 0)) for high, low in pairs]
-    return torch.tensor(rows, device="cpu")
+    mine = in_hand(tiles) | (tiles[..., BY] == 0)
+    slot = torch.arange(SLOTS, device=tiles.device)[:, None]
+    at = mine[:, None] & ((mine.cumsum(1) - 1)[:, None] == slot)  # [N, 7, 28]
+    return at.to(torch.uint8).argmax(2)

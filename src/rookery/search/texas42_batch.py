@@ -15,9 +15,10 @@ from rookery.games.rng import random_below
 from rookery.games.rules import State, start
 from rookery.games.texas42 import Texas42
 from rookery.games.texas42_auction import DONE
+from rookery.games.texas42_known import KNOWN_FEATURES, KNOWN_TOKENS, known
 from rookery.games.texas42_play import playable, put
 from rookery.games.texas42_tiles import CALLED_RANK, HAND, HIGH, LOW, bit
-from rookery.games.texas42_tokens import ALL_FEATURES, ALL_TOKENS, CONTRACT_TOKENS, OWN_FEATURES, all_hands, contract
+from rookery.games.texas42_tokens import ALL_FEATURES, ALL_TOKENS, all_hands
 from rookery.search.threads import new_stop, on_threads
 
 SLICE = 4096
@@ -84,11 +85,11 @@ def all_tokens_each(states: np.ndarray, tokens: np.ndarray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def contract_tokens_each(states: np.ndarray, tokens: np.ndarray) -> None:
-    """Write the tokens of the observation `contract`, [N, 320]."""
+def known_tokens_each(states: np.ndarray, tokens: np.ndarray) -> None:
+    """Write the tokens of the observation `known`, [N, 561]."""
     for i in range(len(states)):
-        for number in range(CONTRACT_TOKENS * OWN_FEATURES):
-            tokens[i, number] = contract(states[i], number)
+        for number in range(KNOWN_TOKENS * KNOWN_FEATURES):
+            tokens[i, number] = known(states[i], number)
 
 
 @njit(cache=True, nogil=True)
@@ -146,11 +147,11 @@ def all_tokens(states: np.ndarray, threads: int = 1) -> np.ndarray:
     return tokens.reshape(-1, ALL_TOKENS, ALL_FEATURES)
 
 
-def contract_tokens(states: np.ndarray, threads: int = 1) -> np.ndarray:
-    """Return the observations `contract` of positions, [N, 40, 8] int8."""
-    tokens = np.zeros((len(states), CONTRACT_TOKENS * OWN_FEATURES), np.int8)
-    in_slices(lambda some: contract_tokens_each(states[some], tokens[some]), len(states), threads)
-    return tokens.reshape(-1, CONTRACT_TOKENS, OWN_FEATURES)
+def known_tokens(states: np.ndarray, threads: int = 1) -> np.ndarray:
+    """Return the observations `known` of positions, [N, 33, 17] int8."""
+    tokens = np.zeros((len(states), KNOWN_TOKENS * KNOWN_FEATURES), np.int8)
+    in_slices(lambda some: known_tokens_each(states[some], tokens[some]), len(states), threads)
+    return tokens.reshape(-1, KNOWN_TOKENS, KNOWN_FEATURES)
 
 
 def in_slices(work: Callable[[slice], None], count: int, threads: int) -> None:

@@ -15,7 +15,7 @@ import torch
 
 from rookery.arena.texas42_networks import HandTokens
 from rookery.learn.files import LineLog
-from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
+from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
 from rookery.studies.texas42_files import OF_HAND, POINT, DataSet, Rows, data_sets, part_of
@@ -101,13 +101,13 @@ def tokens_and_worlds(name: str, states: np.ndarray) -> list[Check]:
     mine = states["hands"][np.arange(len(states)), states["texas42_mover"]][owner]
     maker = HandTokens("cpu")
     made = maker(torch.from_numpy(np.ascontiguousarray(drawn["tiles"])), maker.public(drawn)).numpy()
-    seen = contract_tokens(states)[owner]
+    seen = known_tokens(states)[owner]
     note, looked_at = f"{len(drawn):,} worlds", f"of {len(states):,} decisions"
     return [
         Check(f"{name}: worlds share out all tiles and keep the own hand", shared and bool((own == mine).all()), note),
         Check(f"{name}: tokens for Stage 1 are those of the game", bool((made == all_tokens(drawn)).all()), note),
         Check(
-            f"{name}: hidden hands change nothing that Stage 2 sees", bool((contract_tokens(drawn) == seen).all()),
+            f"{name}: hidden hands change nothing that Stage 2 sees", bool((known_tokens(drawn) == seen).all()),
             f"{note} {looked_at}",
         ),
     ]  # fmt: skip

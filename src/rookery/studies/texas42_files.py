@@ -282,6 +282,11 @@ class DataSet:
         """List the shards that are there."""
         return sorted(int(path.stem) for path in self.folder.glob("*.json") if path.stem.isdecimal())
 
+    @property
+    def missing(self) -> int:
+        """How many of the shards that are planned are not there yet."""
+        return int(self.planned()["shards"]) - len(self.numbers())
+
     def read(self, limit: int | None = None) -> Iterator[Rows]:
         """Yield the rows of all shards in order, no more than `limit` of them."""
         left = limit

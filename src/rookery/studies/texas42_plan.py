@@ -157,24 +157,55 @@ def quick() -> Preset:
 
 
 def home() -> Preset:
-    """Make the preset for two cores and an hour: the smallest Stage 2, from hands labelled by exact search alone."""
-    hands = "decisions-exact"
+    """Make the preset for two cores and some hours: small networks, hands labelled by a few exact worlds each.
+
+    Exact search is so fast that the teacher needs no network. Labels of few worlds are rough, but right on average,
+    and there are many hands: what a network learns is the mean.
+    """
+    positions = (
+        Positions("positions-random", "random", "train", 50_000, 8, 5_000),
+        Positions("positions-played", "played", "train", 10_000, 1, 1_000),
+        Positions("positions-valid", "played", "valid", 500, 1, 500),
+        Positions("positions-uniform", "uniform", "valid", 20, 2_000, 5),
+    )
+    shared: dict[str, Any] = {"warmup": 200, "every": 500}
+    first = tuple(
+        TrainSettings(name, sized(1, "73k", answers), 4_000, learning_rate=2e-3, **shared)
+        for name, answers in (("stage1-73k", "q"), ("stage1-policy-73k", "policy"))
+    )
+    valid, hands, claim = "decisions-valid", "decisions-exact", "decisions-claim"
     decisions = (
-        Hands("decisions-valid", "exact", "valid", 200, 100, 0.0, 50),
-        Hands(hands, "exact", "train", 10_000, 10, 0.05, 500),
+        Hands(valid, "exact", "valid", 200, 100, 0.0, 50),
+        Hands(hands, "exact", "train", 100_000, 4, 0.05, 500),
+        Hands(claim, first[0].name, "train", 2_000, 30, 0.05, 500, first[1].name),
     )
-    shared: dict[str, Any] = {"learning_rate": 1e-3, "warmup": 200, "every": 500, "data": (hands, decisions[0].name)}
-    second = (
-        TrainSettings("stage2-64x2", sized(2, "64x2"), 4_000, **shared),
-        TrainSettings("stage2-64x2-1k", sized(2, "64x2"), 1_000, rows=1_000, **shared),
-    )
-    player = second[0].name
-    duels = (f"{player}/random", f"{player}/heuristic", f"exact:10/{player}", f"{player}:make/{player}")
-    return Preset((), (), decisions, second, (600, 300), (*PLAIN_DUELS, *duels), 1000)
+
+    def taught(
+        name: str, steps: int, data: str, answers: str = "q", size: str = "64x2", **others: Any
+    ) -> TrainSettings:
+        settings: dict[str, Any] = {"learning_rate": 2e-3, "data": (data, valid)} | shared | others
+        return TrainSettings(f"stage2-{name}", sized(2, size, answers), steps, **settings)
+
+    best = taught("96x3", 8_000, hands, size="96x3", learning_rate=1.5e-3, every=1000)
+    curve = (
+        taught("64x2", 3_000, hands), taught("64x2-10k", 1_500, hands, rows=10_000),
+        taught("64x2-1k", 500, hands, rows=1_000),
+    )  # fmt: skip
+    logits = (taught("claim-q-64x2", 1_000, claim), taught("claim-logits-64x2", 1_000, claim, "logits"))
+    changes: dict[str, dict[str, Any]] = {
+        "advantage-0": {"advantage": 0.0}, "rate-5e-4": {"learning_rate": 5e-4}, "decay-0.1": {"weight_decay": 0.1},
+    }  # fmt: skip
+    sweep = tuple(taught(f"sweep-{name}", 1_500, hands, rows=10_000, **change) for name, change in changes.items())
+    player = best.name
+    duels = (
+        *PLAIN_DUELS, "exact:100/exact:10", "exact:10:make/exact:10", f"{player}/random", f"{player}/heuristic",
+        f"exact:10/{player}", f"{player}:make/{player}",
+    )  # fmt: skip
+    return Preset(positions, first, decisions, (best, *curve, *logits, *sweep), (600, 1000), duels, 1000)
 
 
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 400_000}
-RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "128x4": 6e-4, "256x6": 4e-4}
+RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "96x3": 8e-4, "128x4": 6e-4, "256x6": 4e-4}
 
 
 def first_stage(size: str, answers: str, steps: int, every: int = 5000) -> TrainSettings:

@@ -10,9 +10,10 @@ beside for the errors of figures.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from torch import Tensor
 from rookery.errors import BadInput
 from rookery.games.texas42_tiles import TILES
 from rookery.search.solve.texas42 import ILLEGAL
-from rookery.search.texas42_batch import all_tokens, contract_tokens, legal_slots
+from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots
 from rookery.search.texas42_replay import positions, replayed
 from rookery.studies.texas42_files import (
     CERTAIN,
@@ -89,8 +90,12 @@ def position_columns(rows: Rows, threads: int = 1) -> Columns:
     }  # fmt: skip
 
 
-def decision_columns(rows: Rows, threads: int = 1) -> Columns:
-    """Make the columns of the decisions of hands that have a choice; the others have no labels."""
+def decision_columns(rows: Rows, threads: int = 1, worlds: int = 0) -> Columns:
+    """Make the columns of the decisions of hands that have a choice; the others have no labels.
+
+    worlds  how many each label is of, where that is known: a few of them lie closer to their own mean than to that of
+            all, so their spread is widened by the root of N / (N - 1)
+    """
     states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
     legal = legal_slots(states)
     free = legal.sum(1) > 1
@@ -98,8 +103,10 @@ def decision_columns(rows: Rows, threads: int = 1) -> Columns:
     labels = {name: rows[name].reshape(len(free), -1)[free] for name in ("mean", "logits")}
     # PyTorch has few operations on uint16; these take the room of int32 instead
     labels |= {name: rows[name].reshape(len(free), -1)[free].astype(np.int32) for name in ("spread", "make")}
+    if worlds > 1:
+        labels["spread"] = np.rint(labels["spread"] * math.sqrt(worlds / (worlds - 1))).astype(np.int32)
     return {
-        "tokens": contract_tokens(states, threads), "legal": legal[free],
+        "tokens": known_tokens(states, threads), "legal": legal[free],
         "trick": (states["plays"] >> 2).astype(np.int8), "seed": np.repeat(rows["seed"], TILES)[free], **labels,
     }  # fmt: skip
 
@@ -118,7 +125,10 @@ def load_tables(
     study: Path, kind: str, names: tuple[str, ...] = (), device: str = "cpu", rows: int = 0,
     valid_rows: int = 20_000, threads: int = 1,
 ) -> Tables:  # fmt: skip
-    """Read sets of data onto a device; deals that validate or test are not learned from, whichever set they are in."""
+    """Read sets of data onto a device; deals that validate or test are not learned from, whichever set they are in.
+
+    A set that is still being made is refused: a run goes on with the very files it began with.
+    """
     sets = data_sets(study, kind, names)
     if not sets:
         raise BadInput(f"there are no {kind} in {study / 'data'}; `rookery study texas42 data` makes them")
@@ -126,6 +136,11 @@ def load_tables(
     train: list[Columns] = []
     valid, checksums = {}, dict[str, str]()
     for data in sets:
+        if data.missing:
+            raise BadInput(
+                f"{data.folder} is not complete: {data.missing} of {data.planned()['shards']} files are missing; "
+                f"the command that began it goes on with them, or --data names other sets"
+            )
         learned, checked = columns_of(data, stage, rows, valid_rows, threads)
         train += learned
         if checked:
@@ -143,13 +158,14 @@ def columns_of(
     train: list[Columns] = []
     valid: list[Columns] = []
     left, wanted = rows or 1 << 62, valid_rows if stage == 1 else -(-valid_rows // TILES)
+    worlds = data.planned()["settings"].get("worlds", 0)
     for shard in data.read():
         part = part_of(shard["seed"])
         for number, found in ((0, train), (1, valid)):  # places in PARTS
             some = {name: array[part == number] for name, array in shard.items()}
             most = left if number == 0 else wanted
             some = {name: array[:most] for name, array in some.items()}
-            found += made(some, stage, threads)
+            found += made(some, stage, threads, worlds)
             if number == 0:
                 left -= count_of(some)
             else:
@@ -157,9 +173,9 @@ def columns_of(
     return train, valid
 
 
-def made(rows: Rows, stage: int, threads: int) -> list[Columns]:
+def made(rows: Rows, stage: int, threads: int, worlds: int) -> list[Columns]:
     """Make columns of rows, some at a time."""
-    maker = position_columns if stage == 1 else decision_columns
+    maker = position_columns if stage == 1 else partial(decision_columns, worlds=worlds)
     size = AT_ONCE if stage == 1 else AT_ONCE // TILES
     return [
         maker({name: np.ascontiguousarray(array[first : first + size]) for name, array in rows.items()}, threads)
