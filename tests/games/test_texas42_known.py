@@ -19,6 +19,10 @@ from games.slow_texas42 import (
     winner,
 )
 from rookery import load
+from rookery.games.texas42 import deal, record
+from rookery.nets.texas42 import SEAT_VALUES, TILE_VALUES, TRICK_VALUES
+from rookery.search.texas42_batch import called, dealt, known_tokens, play_random_each
+from rookery.search.texas42_replay import kept_of, positions
 
 
 def above(hand: SlowHand, suit: int, tile: Tile, others: list[Tile]) -> int:
@@ -108,18 +112,50 @@ def test_before_a_declaration_is_named_tiles_have_faces_and_a_place_and_nothing_
     assert (seen[1:29, 6] == 0).sum() == 7
 
 
-def test_a_position_without_its_past_tricks_tells_of_a_tile_only_that_it_is_played():
-    from rookery.search.texas42_batch import known_tokens
-    from rookery.search.texas42_replay import kept_of, positions
-
+def test_a_position_without_its_past_tricks_tells_of_a_tile_only_that_it_is_played_and_which_were_the_movers():
     position = load("texas42").start(5)
     for _ in range(10):
         position.play(int(position.legal()[0]))
     kept = kept_of(position.states)
     again = positions(*(kept[name] for name in ("hands", "played", "trick", "declaration", "leader")))
-    whole, part = known_tokens(position.states)[0], known_tokens(again)[0]
-    past = whole[1:29, 6] == 2
+    whole, part = known_tokens(position.states)[0, 1:29], known_tokens(again)[0, 1:29]
+    past = whole[:, 6] == 2
     assert past.sum() == 8
-    assert (part[1:29][past, 6] == 2).all()
-    assert (part[1:29][past, 7:] == -1).all()
-    assert (part[1:29][~past, :12] == whole[1:29][~past, :12]).all()
+    assert (part[past, 6] == 2).all()
+    assert (part[past, 7] == np.where(whole[past, 7] == 0, 0, -1)).all()
+    assert (part[past, 8:] == -1).all()
+    assert (part[~past, :12] == whole[~past, :12]).all()
+
+
+def test_in_nello_the_partner_keeps_its_tiles_and_an_empty_place_is_no_tile():
+    position = load("texas42").set_up(deal(5), "nello", 1)
+    while not position.over:
+        seen, mover = position.observe("known"), position.mover
+        plays = record(position)
+        assert seen[29 + (3 - mover) % 4, 6] == 7
+        assert seen[0, 2] == len(plays) % 3
+        for seat in (0, 1, 2):
+            assert seen[29 + (seat - mover) % 4, 6] == 7 - sum(player == seat for player, _ in plays)
+        position.play(int(position.legal()[0]))
+
+
+def test_in_sevens_nothing_is_said_of_suits():
+    position = load("texas42").set_up(deal(5), "sevens", 1)
+    for _ in range(9):
+        seen = position.observe("known")
+        assert seen[0, 6] == -1
+        assert (seen[1:29, [9, 10, 15, 16]] == -1).all()
+        position.play(int(position.legal()[0]))
+
+
+def test_no_number_is_beyond_those_that_networks_have_a_row_for():
+    states = dealt(np.arange(2000))
+    rng = np.random.default_rng(1)
+    called(states, rng.integers(10, size=2000), rng.integers(4, size=2000), rng.integers(30, 43, size=2000))
+    play_random_each(states, 3, np.arange(2000), rng.integers(28, size=2000))
+    seen = known_tokens(states)
+    for tokens, values in ((seen[:, :1], TRICK_VALUES), (seen[:, 1:29], TILE_VALUES), (seen[:, 29:], SEAT_VALUES)):
+        assert tokens.min() >= -1
+        assert (tokens[..., len(values) :] == -1).all()
+        most = tokens.max((0, 1))[: len(values)]
+        assert (most < values).all()

@@ -116,8 +116,9 @@ def test_slots_of_stage_2_are_those_of_the_initial_hand():
         assert slot_tiles(tokens[:, 1:29])[0].tolist() == position.state["tiles"][position.mover].tolist()
 
 
-def test_stage_2_computes_what_an_encoder_of_pytorch_does():
-    network, tokens = build(TINY, 3), observed("known")
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_stage_2_computes_what_an_encoder_of_pytorch_does(norm_first):
+    network, tokens = build(TINY.model_copy(update={"norm_first": norm_first}), 3), observed("known")
     assert isinstance(network, Transcript)
     parts = []
     for rows, some in (
@@ -132,7 +133,7 @@ def test_stage_2_computes_what_an_encoder_of_pytorch_does():
         parts.append(stream)
     x = torch.cat(parts, 1)
     for ours in network.layers:
-        layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+        layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True, norm_first=norm_first)
         layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias = ours.attend_in.weight, ours.attend_in.bias
         layer.self_attn.out_proj.weight, layer.self_attn.out_proj.bias = ours.attend_out.weight, ours.attend_out.bias
         layer.linear1, layer.linear2 = ours.mlp_in, ours.mlp_out
@@ -140,8 +141,10 @@ def test_stage_2_computes_what_an_encoder_of_pytorch_does():
         x = layer(x)
     found = network.expect(tokens)
     for row, tiles in enumerate(slot_tiles(tokens[:, 1:29])):
-        mine = x[row, 1 + tiles]
+        mine = network.norm(x[row, 1 + tiles])
         assert torch.allclose(found.mean[row], network.mean_head(mine).squeeze(1), atol=1e-5)
+        spread = nn.functional.softplus(network.spread_head(mine).squeeze(1))
+        assert torch.allclose(found.spread[row], spread, atol=1e-5)
         assert torch.allclose(found.make_logit[row], network.make_head(mine).squeeze(1), atol=1e-5)
 
 

@@ -129,7 +129,7 @@ def decisions() -> tuple[Expectation, Decisions]:
     legal[:, 2] = True
     mean, spread, make, logits = (torch.rand(5, 7, generator=random) for _ in range(4))
     found = Expectation(*(torch.rand(5, 7, generator=random) for _ in range(3)))
-    return found, Decisions(torch.zeros(5, 40, 8), 9 * mean, spread, make, logits, legal, torch.zeros(5).long())
+    return found, Decisions(torch.zeros(5, 33, 17), 9 * mean, spread, make, logits, legal, torch.zeros(5).long())
 
 
 def test_the_loss_of_stage_2_is_that_of_its_definition():

@@ -15,12 +15,14 @@ from rookery.nets.files import load_network
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import positions, replayed
+from rookery.search.worlds import counted
 from rookery.studies import texas42_runs
+from rookery.studies.texas42_decisions import DecisionSettings, make_decisions
 from rookery.studies.texas42_files import OF_HAND, OF_POSITION, DataSet
 from rookery.studies.texas42_plan import preset_of, sized
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import decision_columns, load_tables, position_columns
-from studies.texas42_samples import late_rows, settings_of, small_study
+from studies.texas42_samples import Guessing, late_rows, settings_of, small_study
 
 
 @pytest.fixture(scope="module")
@@ -84,15 +86,19 @@ def test_decisions_of_a_table_are_those_before_each_play(study):
         assert not mean[~legal].any()
 
 
-def test_the_spread_of_a_few_worlds_is_widened_to_that_of_all(study):
-    rows = next(DataSet(study / "data" / "decisions-valid").read())
-    plain, wide = decision_columns(rows), decision_columns(rows, worlds=4)
-    assert plain["spread"].any()
-    assert np.abs(wide["spread"] - plain["spread"] * (4 / 3) ** 0.5).max() <= 0.5
-    assert (decision_columns(rows, worlds=1)["spread"] == plain["spread"]).all()
-    rng = np.random.default_rng(0)  # variances of four draws each, so widened, are on average that of all
-    draws = rng.choice([-7.0, 1.0, 20.0], (100_000, 4))
-    assert (draws.std(1) ** 2).mean() * 4 / 3 == pytest.approx(np.array([-7.0, 1.0, 20.0]).var(), rel=0.02)
+def test_the_spread_of_worlds_that_were_drawn_is_widened_and_that_of_all_worlds_is_not(tmp_path):
+    folder = tmp_path / "data" / "decisions-four"
+    make_decisions(folder, 6, DecisionSettings(worlds=4, per_shard=20, part="train"), Guessing())
+    rows = next(DataSet(folder).read())
+    states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
+    states = states[legal_slots(states).sum(1) > 1]
+    worlds = counted(states, states["texas42_mover"].astype(np.int64))
+    told, wide = decision_columns(rows)["spread"], load_tables(tmp_path, "decisions").train.columns["spread"].numpy()
+    few = worlds <= 4
+    assert 0 < few.sum() < len(few)
+    assert (wide[few] == told[few]).all()
+    assert np.abs(wide[~few] - told[~few] * (4 / 3) ** 0.5).max() <= 0.5
+    assert (wide[~few] > told[~few]).any()
 
 
 def test_a_set_that_is_still_being_made_is_not_learned_from(study, tmp_path):
@@ -198,7 +204,7 @@ def test_the_learning_rate_rises_and_falls_to_nothing():
     assert rates[-1] < 1e-6
 
 
-@pytest.mark.parametrize("name", ["quick", "full"])
+@pytest.mark.parametrize("name", ["quick", "home", "card", "full"])
 def test_presets_train_on_data_that_they_make_from_runs_that_they_train(name):
     plan = preset_of(name)
     runs = [run.name for run in (*plan.stage1, *plan.stage2)]

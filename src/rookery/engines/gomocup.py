@@ -163,7 +163,7 @@ class GomocupEngine:
                 self.say(f"MESSAGE rule {number} is not known; freestyle is played")
                 self.rule = "freestyle"
             if self.board.size:
-                self.game_player()
+                self.get_ready()  # now, before a clock runs
         self.infos[key] = number
         if key == "max_memory":
             for spec, player in self.players.items():

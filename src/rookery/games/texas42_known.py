@@ -2,7 +2,8 @@
 
 33 tokens of 17 numbers: the trick, the 28 tiles by their ids, the four seats counted from the mover. Every tile is in
 the own hand, played, or not seen. What follows from the record by the rules alone, such as who is void in what or which
-tiles are left above another one, is told, so that nobody has to learn the rules first. Hidden hands are never read.
+tiles are left above another one, is told, so that nobody has to learn the rules first. Hidden hands are never read;
+where the mover's own is hidden from who looks, its tiles are not seen, either.
 
 Numbers that have no meaning for a token, or are not known yet, are -1.
 """
@@ -14,7 +15,7 @@ from numba import njit, uint32
 from rookery.games.bits import Word, popcount
 from rookery.games.rules import State
 from rookery.games.texas42_auction import PASS, PLAYING, SILENT, marks_of, points_needed
-from rookery.games.texas42_house import FIRST_PLUNGE, FIRST_SPLASH
+from rookery.games.texas42_house import FIRST_PLUNGE, FIRST_SPLASH, sits_out
 from rookery.games.texas42_play import playable
 from rookery.games.texas42_tiles import (
     ABOVE,
@@ -27,9 +28,11 @@ from rookery.games.texas42_tiles import (
     HIGH,
     LEADS,
     LOW,
+    NO_TILE,
     NOT_NAMED,
     POWER,
     SEATS,
+    SEVENS,
     SUITS,
     TILES,
     bit,
@@ -64,24 +67,23 @@ def known_of_trick(state: State, feature: int) -> int:
     Declaration, suit led (8: none yet), tiles that lie, number of the trick, relative seat that has the best tile,
     counts that lie in fives, called tiles that the mover does not see.
     """
-    lying = int(state.plays) & 3
     if feature == 0:
         return named(state)
     if feature == 1:
         return int(state.led_suit)
-    if feature == 2:
-        return lying
     if feature == 3:
         return int(state.plays) >> 2
-    first = int(state.plays) - lying
+    first, lying, worth = int(state.plays) & ~3, 0, 0
+    for place in range(first, int(state.plays)):
+        lying += int(state.history[place] != NO_TILE)  # where a seat sits out, its place is empty
+        worth += int(COUNT[state.history[place]])
+    if feature == 2:
+        return lying
     if feature == 4 and lying > 0:
         return (int(state.leaders[first >> 2]) + best_place(state) - first - int(state.texas42_mover)) & 3
     if feature == 5:
-        worth = 0
-        for place in range(first, first + lying):
-            worth += int(COUNT[state.history[place]])
         return worth // 5
-    if feature == 6 and state.declaration != NOT_NAMED:
+    if feature == 6 and has_suits(state):
         return popcount(unseen(state) & FOLLOW[state.declaration, CALLED])
     return UNKNOWN
 
@@ -107,13 +109,14 @@ def known_of_play(state: State, tile: int, feature: int) -> int:
     first = int(state.plays) & ~3
     if feature == 6:
         return PAST if place < first else IN_TRICK + place - first
-    if place < 0:
-        return UNKNOWN
+    if place < 0:  # of past tricks nothing is told but whether a tile was the mover's own
+        mine = state.hands[state.texas42_mover] & bit(tile) != uint32(0)
+        return 0 if feature == 7 and mine else UNKNOWN
     if feature == 7:
         return (int(state.leaders[place >> 2]) + place - int(state.texas42_mover)) & 3
     if feature == 8:
         return place
-    if feature == 9:
+    if feature == 9 and has_suits(state):
         suit = LEADS[state.declaration, state.history[place & ~3]]
         return 1 if FOLLOW[state.declaration, suit] & bit(tile) != uint32(0) else 0
     if feature == 11 and place >= first:
@@ -137,23 +140,22 @@ def known_of_live(state: State, tile: int, feature: int) -> int:
         if not mine:
             return UNSEEN
         return 1 if state.phase == PLAYING and playable(state) & bit(tile) != uint32(0) else 0
-    if declaration == NOT_NAMED:
+    if feature == 11 and state.plays & 3 != 0:
+        strengths = POWER[declaration, state.led_suit]
+        return 1 if strengths[tile] > strengths[state.history[best_place(state)]] else 0
+    if 12 <= feature <= 14 and not mine and declaration != NOT_NAMED:
+        return 1 if not_void(state, (me + feature - 11) & 3, tile) else 0
+    if not has_suits(state):
         return UNKNOWN
     suit = int(LEADS[declaration, tile])
-    others = hidden if mine else uint32(ALL_TILES) & ~state.played
-    if feature == 10:
-        return popcount(ABOVE[declaration, suit, tile] & others)
-    if feature == 11 and state.plays & 3 != 0:
-        best = state.history[best_place(state)]
-        led = state.led_suit
-        return 1 if POWER[declaration, led, tile] > POWER[declaration, led, best] else 0
-    if 12 <= feature <= 14 and not mine:
-        return 1 if not_void(state, (me + feature - 11) & 3, tile) else 0
     if feature == 15:
         return popcount(hidden & FOLLOW[declaration, suit])
     if feature == 16 and suit != CALLED and HIGH[tile] != LOW[tile]:
-        return popcount(ABOVE[declaration, LOW[tile], tile] & others)
-    return UNKNOWN
+        suit = int(LOW[tile])
+    elif feature != 10:
+        return UNKNOWN
+    others = hidden if mine else uint32(ALL_TILES) & ~state.played
+    return popcount(ABOVE[declaration, suit, tile] & others)
 
 
 @njit(cache=True, nogil=True)
@@ -179,9 +181,17 @@ def known_of_seat(state: State, relative: int, feature: int) -> int:
     if feature == 5:
         return int(state.points[seat & 1])
     if feature == 6:
+        if seat == sits_out(state):
+            return HAND
         played, lying = int(state.plays) >> 2, int(state.plays) & 3
         return HAND - played - int((seat - int(state.leaders[played])) & 3 < lying)
     return int(state.voids[seat]) >> (feature - 7) & 1 if feature < 7 + SUITS else UNKNOWN
+
+
+@njit(cache=True, nogil=True)
+def has_suits(state: State) -> bool:
+    """Tell whether suits are followed: a declaration is named, and it is not sevens."""
+    return bool(state.declaration != NOT_NAMED and state.declaration < SEVENS)
 
 
 @njit(cache=True, nogil=True)

@@ -288,7 +288,7 @@ class Transcript(Network):
         """Judge N decisions from their tokens [N, 33, 17], whole numbers of any type."""
         trick, tiles, seats = tokens[:, :1], tokens[:, 1 : 1 + TILES], tokens[:, 1 + TILES :]
         x = torch.cat((self.trick(trick), self.tiles(tiles), self.seats(seats)), 1)
-        places = 1 + slot_tiles(tiles)[..., None].expand(-1, -1, self.config.width)
+        places = (1 + slot_tiles(tiles))[..., None].expand(-1, -1, self.config.width)
         slots = self.norm(through(self.layers, x, None, lambda x: x.gather(1, places)))
         mean, spread, make = (read_by(head, slots) for head in (self.mean_head, self.spread_head, self.make_head))
         return Expectation(mean, functional.softplus(spread), make)

@@ -51,7 +51,7 @@ class Decisions(NamedTuple):
     """A batch for Stage 2."""
 
     tokens: Tensor
-    """[N, 40, 8] int8"""
+    """[N, 33, 17] int8"""
     mean: Tensor
     """[N, 7] points from the mover's side"""
     spread: Tensor

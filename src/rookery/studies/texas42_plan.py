@@ -188,14 +188,15 @@ def home() -> Preset:
 
     best = taught("96x3", 8_000, hands, size="96x3", learning_rate=1.5e-3, every=1000)
     curve = (
-        taught("64x2", 3_000, hands), taught("64x2-10k", 1_500, hands, rows=10_000),
-        taught("64x2-1k", 500, hands, rows=1_000),
+        taught("64x2", 3_000, hands), taught("64x2-10k", 1_000, hands, rows=10_000),
+        taught("64x2-1k", 500, hands, rows=1_000, every=250),
     )  # fmt: skip
     logits = (taught("claim-q-64x2", 1_000, claim), taught("claim-logits-64x2", 1_000, claim, "logits"))
     changes: dict[str, dict[str, Any]] = {
         "advantage-0": {"advantage": 0.0}, "rate-5e-4": {"learning_rate": 5e-4}, "decay-0.1": {"weight_decay": 0.1},
+        "seed-1": {"seed": 1},
     }  # fmt: skip
-    sweep = tuple(taught(f"sweep-{name}", 1_500, hands, rows=10_000, **change) for name, change in changes.items())
+    sweep = tuple(taught(f"sweep-{name}", 1_000, hands, rows=10_000, **change) for name, change in changes.items())
     player = best.name
     duels = (
         *PLAIN_DUELS, "exact:100/exact:10", "exact:10:make/exact:10", f"{player}/random", f"{player}/heuristic",
@@ -205,7 +206,7 @@ def home() -> Preset:
 
 
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 400_000}
-RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "96x3": 8e-4, "128x4": 6e-4, "256x6": 4e-4}
+RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "128x4": 6e-4, "256x6": 4e-4}
 
 
 def first_stage(size: str, answers: str, steps: int, every: int = 5000) -> TrainSettings:

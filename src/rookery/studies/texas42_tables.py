@@ -26,6 +26,7 @@ from rookery.games.texas42_tiles import TILES
 from rookery.search.solve.texas42 import ILLEGAL
 from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots
 from rookery.search.texas42_replay import positions, replayed
+from rookery.search.worlds import counted
 from rookery.studies.texas42_files import (
     CERTAIN,
     OF_HAND,
@@ -93,8 +94,9 @@ def position_columns(rows: Rows, threads: int = 1) -> Columns:
 def decision_columns(rows: Rows, threads: int = 1, worlds: int = 0) -> Columns:
     """Make the columns of the decisions of hands that have a choice; the others have no labels.
 
-    worlds  how many each label is of, where that is known: a few of them lie closer to their own mean than to that of
-            all, so their spread is widened by the root of N / (N - 1)
+    worlds  how many were drawn for each label, where that is known: they lie closer to their own mean than to that of
+            all, so their spread is widened by the root of N / (N - 1), and its square is right on average; not where
+            there are no more worlds than that, of which exact search takes each once
     """
     states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
     legal = legal_slots(states)
@@ -104,7 +106,9 @@ def decision_columns(rows: Rows, threads: int = 1, worlds: int = 0) -> Columns:
     # PyTorch has few operations on uint16; these take the room of int32 instead
     labels |= {name: rows[name].reshape(len(free), -1)[free].astype(np.int32) for name in ("spread", "make")}
     if worlds > 1:
-        labels["spread"] = np.rint(labels["spread"] * math.sqrt(worlds / (worlds - 1))).astype(np.int32)
+        drawn = counted(states, states["texas42_mover"].astype(np.int64)) > worlds
+        wider = np.where(drawn, math.sqrt(worlds / (worlds - 1)), 1.0)
+        labels["spread"] = np.rint(labels["spread"] * wider[:, None]).astype(np.int32)
     return {
         "tokens": known_tokens(states, threads), "legal": legal[free],
         "trick": (states["plays"] >> 2).astype(np.int8), "seed": np.repeat(rows["seed"], TILES)[free], **labels,
@@ -136,7 +140,7 @@ def load_tables(
     train: list[Columns] = []
     valid, checksums = {}, dict[str, str]()
     for data in sets:
-        if data.missing:
+        if data.missing > 0:
             raise BadInput(
                 f"{data.folder} is not complete: {data.missing} of {data.planned()['shards']} files are missing; "
                 f"the command that began it goes on with them, or --data names other sets"
