@@ -252,13 +252,18 @@ QUICK = Preset(
 HOME = Preset(
     "gomoku_home",
     main_changes=(),
-    arm_changes=(*without_end("2"), *without_end("4")),
+    arm_changes=(
+        *without_end("2"), *without_end("4"),
+        # as many lessons as there is time for, each with its learning rate brought to its end
+        "stages.1a.training.passes=1", "stages.1b.lessons.positions=20_000", "stages.1b.training.passes=3",
+        "stages.3.lessons.positions=30_000", "stages.3.training.passes=2",
+    ),
     gate_changes=(
         "stages.4.gate.kind=share", "stages.4.gate.share=0.55", "stages.4.gate.games=40",
         "stages.4.gate.simulations=50", "stages.4.checkpoints.every=200",
     ),
     arms=tuple(replace(arm, extra=arm.extra or arm.name not in ("curriculum", "scratch")) for arm in ARMS),
-    arm_seconds=300.0,
+    arm_seconds=600.0,
     marks=(0.5, 1.0),
     references=("baseline:depth=2", "random"),
     compare_games=40,
