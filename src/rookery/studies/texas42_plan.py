@@ -199,8 +199,8 @@ def home() -> Preset:
     sweep = tuple(taught(f"sweep-{name}", 1_000, hands, rows=10_000, **change) for name, change in changes.items())
     player = best.name
     duels = (
-        *PLAIN_DUELS, "exact:100/exact:10", "exact:10:make/exact:10", f"{player}/random", f"{player}/heuristic",
-        f"exact:10/{player}", f"{player}:make/{player}",
+        *PLAIN_DUELS, "exact:10:make/exact:10", f"{player}/random", f"{player}/heuristic", f"exact:10/{player}",
+        f"exact:100/{player}", f"{player}:make/{player}",
     )  # fmt: skip
     return Preset(positions, first, decisions, (best, *curve, *logits, *sweep), (600, 1000), duels, 1000)
 
