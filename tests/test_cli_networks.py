@@ -301,8 +301,11 @@ def test_networks_that_tell_of_points_play_as_those_they_were_made_for(rookery, 
     listed = [opponent.texts for opponent in opponents_for(game)]
     assert ("stage2:zoo:seen",) in listed
     assert ("eq:oracle=zoo:open",) in listed
-    for other in ("texas42:auction=redeal", "texas42:declaration=nello"):
-        assert not any("zoo" in text for each in opponents_for(load(other)) for text in each.texts)
+    bidding = [opponent.texts for opponent in opponents_for(load("texas42:auction=redeal"))]
+    assert tuple(f"bidder:stage2:zoo:seen,worlds={deals}" for deals in (10, 20, 40, 80)) in bidding
+    assert not any("zoo:open" in text for texts in bidding for text in texts)
+    nello = opponents_for(load("texas42:declaration=nello"))
+    assert not any("zoo" in text for each in nello for text in each.texts)
 
 
 @pytest.mark.parametrize(("said", "expected"), [((), 6), (("--games", "2"), 2)])

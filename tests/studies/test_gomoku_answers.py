@@ -13,11 +13,13 @@ from rookery.studies.gomoku_answers import (
     gap,
     gap_verdict,
     milestone_verdict,
+    milestones_answer,
     plateau_verdict,
     score_over_seeds,
 )
-from rookery.studies.gomoku_plan import COMPARISONS, Milestone
+from rookery.studies.gomoku_plan import COMPARISONS, MILESTONES, Milestone
 from rookery.studies.intervals import Estimate
+from rookery.studies.verdicts import Verdict
 
 MARK = Milestone("m5", "4", "baseline:depth=6", 0.55)
 GOAL = Milestone("goal-large", "4", "baseline:depth=6", 0.95, goal=True)
@@ -108,11 +110,31 @@ def test_a_gap_is_that_of_welch_where_seeds_differ_more_than_games_do():
 def test_a_claim_is_answered_in_words_from_the_numbers():
     pair = COMPARISONS[0]
     said = claim_answer(pair, 600, score_over_seeds(scores(0.8, 0.82, 0.84)), [Estimate(0.1, -0.2, 0.4, 6), None])
-    assert said.startswith("Yes: after 600 s curriculum scores 82.0 % (")
-    assert "over 3 seeds" in said
-    assert said.endswith("Against the same players, is curriculum ahead? 1 open of 1.")
-    assert claim_answer(pair, 600, score_over_seeds(scores(0.8)), []).startswith("Open: ")
-    assert claim_answer(pair, 600, None, []).startswith("Missing: ")
+    assert (said.word, said.said) == ("yes", pair.claim)
+    assert said.reason.startswith("after 600 s curriculum scores 82.0 % (")
+    assert "over 3 seeds" in said.reason
+    assert said.reason.endswith("against the same players, is curriculum ahead? 1 open of 1")
+    assert claim_answer(pair, 600, score_over_seeds(scores(0.8)), []).word == "open"
+    assert claim_answer(pair, 600, None, []).word == "missing"
+
+
+@pytest.mark.parametrize(
+    ("words", "word", "told"),
+    [
+        (("yes", "yes"), "yes", "reached: m1, m2"),
+        (("yes", "no"), "no", "reached: m1; missed: m2"),
+        (("yes", "open"), "open", "reached: m1; open: m2"),
+        (("yes", "missing"), "open", "reached: m1; not played: m2"),
+        (("missing", "missing"), "missing", "not played: m1, m2"),
+    ],
+)
+def test_milestones_are_answered_together_and_goals_apart(words, word, told):
+    names = ("m1", "m2", "goal-small", "fours-small")
+    chosen = [next(each for each in MILESTONES if each.name == name) for name in names]
+    judged = list(zip(chosen, [Verdict(each, "") for each in (*words, "no", "no")], strict=True))
+    found = milestones_answer(judged, goal=False)
+    assert (found.word, found.reason, found.question) == (word, told, "Are all 2 milestones reached?")
+    assert milestones_answer(judged, goal=True).reason == "missed: goal-small"
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,9 @@ def test_every_number_and_verdict_is_in_the_report(whole):
     assert "| random, 50 simulations | more than 95 | 85.0 (" in text  # of ten pairs two have a draw and a loss
     assert "| 20: +16 =2 -2 | 12 | **open**: less, but the interval includes what is wanted |" in text
     low, high = Score(tuple(pairs(0.9).values()) * 2).interval  # seeds agree: the interval is that of all games
-    assert f"Yes: after 16 s curriculum scores 92.5 % ({100 * low:.1f} - {100 * high:.1f}) against scratch" in text
+    assert f"| after 16 s curriculum scores 92.5 % ({100 * low:.1f} - {100 * high:.1f}) against scratch" in text
     assert f"| curriculum | scratch | 16 | 92.5 ({100 * low:.1f} .. {100 * high:.1f}) | 92.5, 92.5 | **yes**" in text
-    assert "5 reached of 8 played (8 planned)" in text
+    assert "| Are all 5 milestones reached? | the plan leads to all five | reached: " in text
     assert "arm later: not available in this version, which has no setting selfplay.no_such_setting" in text
     assert "main run: stage 1b has no generation yet" in text
     assert "arm run" not in text  # all of them are trained
@@ -71,7 +71,7 @@ def test_an_empty_folder_makes_a_report_of_what_is_missing(tmp_path):
     assert "milestones without a whole match: m1, m2, m3, m4, m5, goal-small, goal-large, goal-advanced" in text
     assert "arm run scratch-s1: 0 of 16 s are trained" in text
     assert "matches of arms with each other: 0 of 8 are there" in text
-    assert "0 reached of 0 played (8 planned)" in text
+    assert "| not played: m1, m2, m3, m4, m5 | **missing** |" in text
 
 
 def test_a_match_of_another_network_than_is_there_does_not_count(study):

@@ -74,6 +74,9 @@ def test_every_study_of_the_repository_has_a_question_and_figures_that_are_there
         assert study.documents[0].name == "About"
         assert study.documents[0].command.startswith("rookery ")
         assert len(study.question) > 80
+        assert study.reported
+        assert study.answer is not None  # whatever a report is about, its card tells what came out
+        assert study.answer.measured
     for document in found.values():
         assert all(path.is_file() for path in document.figures)
     assert len(found["pylos-report"].answers) >= 10

@@ -16,7 +16,7 @@ from typing import Any
 from rookery.arena.score import Score
 from rookery.studies.gomoku_plan import HALF, Comparison, Milestone
 from rookery.studies.intervals import Estimate, difference, mean_estimate
-from rookery.studies.verdicts import MISSING, NO, OPEN, YES, Verdict
+from rookery.studies.verdicts import MISSING, NO, OPEN, YES, Answer, Verdict
 
 BySeed = Mapping[int, float]
 """a figure of each seed"""
@@ -106,10 +106,13 @@ def gap_verdict(estimate: Estimate | None) -> Verdict:
     return verdict_by(estimate, 0.0, "0")
 
 
-def claim_answer(comparison: Comparison, seconds: int, score: Estimate | None, gaps: Sequence[Estimate | None]) -> str:
-    """Answer a claim in a sentence: by the arms' own matches, and by what players say."""
+def claim_answer(
+    comparison: Comparison, seconds: int, score: Estimate | None, gaps: Sequence[Estimate | None]
+) -> Answer:  # fmt: skip
+    """Answer a claim: by the arms' own matches, and by what players say."""
+    question, said = f"Is {comparison.first} better than {comparison.second} in the same time?", comparison.claim
     if score is None:
-        return f"Missing: {comparison.first} and {comparison.second} have not met after {seconds} s."
+        return Answer(MISSING, f"they have not met after {seconds} s", question, said)
     own, words = duel_verdict(score), [gap_verdict(each).word for each in gaps if each is not None]
     met = (
         f"after {seconds} s {comparison.first} scores {percent(score)} against {comparison.second} "
@@ -118,8 +121,22 @@ def claim_answer(comparison: Comparison, seconds: int, score: Estimate | None, g
     agree = ""
     if words:
         counts = ", ".join(f"{words.count(word)} {word}" for word in (YES, NO, OPEN) if word in words)
-        agree = f" Against the same players, is {comparison.first} ahead? {counts} of {len(words)}."
-    return f"{own.word.capitalize()}: {met}.{agree}"
+        agree = f"; against the same players, is {comparison.first} ahead? {counts} of {len(words)}"
+    return Answer(own.word, met + agree, question, said)
+
+
+def milestones_answer(milestones: Sequence[tuple[Milestone, Verdict]], goal: bool) -> Answer:
+    """Answer whether all milestones, or all goals, are reached: those of the plan, not those that ask for fours."""
+    named = {each.name: verdict.word for each, verdict in milestones if each.goal == goal and not each.fours}
+    words = list(named.values())
+    word = YES if set(words) == {YES} else NO if NO in words else MISSING if set(words) <= {MISSING} else OPEN
+    told = "; ".join(
+        f"{meant}: {', '.join(name for name, found in named.items() if found == kind)}"
+        for kind, meant in ((YES, "reached"), (OPEN, "open"), (NO, "missed"), (MISSING, "not played"))
+        if kind in words
+    )
+    what, said = ("goals", "they go beyond the plan") if goal else ("milestones", "the plan leads to all five")
+    return Answer(word, told, f"Are all {len(words)} {what} reached?", said)
 
 
 def percent(estimate: Estimate) -> str:

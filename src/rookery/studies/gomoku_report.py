@@ -18,6 +18,7 @@ from rookery.studies.gomoku_answers import (
     gap,
     gap_verdict,
     milestone_verdict,
+    milestones_answer,
     plateau_verdict,
     score_over_seeds,
     values_of,
@@ -29,6 +30,7 @@ from rookery.studies.html import write_pages
 from rookery.studies.intervals import Estimate, mean_estimate, shown
 from rookery.studies.markdown import done_how, heading, remarks, table
 from rookery.studies.stages import read_notes
+from rookery.studies.verdicts import Answer, answers_table
 
 TITLE = "The Gomoku study: from imitation to self-play, from the small board to the large one"
 
@@ -36,19 +38,17 @@ TITLE = "The Gomoku study: from imitation to self-play, from the small board to 
 def summary_section(found: Findings) -> Iterator[str]:
     """Say what came out, and what is missing."""
     yield from heading(TITLE, found.lacking())
-    verdicts = [milestone_verdict(milestone, facts) for milestone, facts in found.milestones]
-    played = [verdict for verdict in verdicts if verdict.word != "missing"]
-    reached = sum(verdict.word == "yes" for verdict in played)
-    yield f"- Milestones and goals: {reached} reached of {len(played)} played ({len(verdicts)} planned)."
-    for pair in COMPARISONS:
-        if {pair.first, pair.second} <= set(found.arms):
-            yield f"- *{pair.claim}*: {answer(found, pair)}"
+    judged = [(milestone, milestone_verdict(milestone, facts)) for milestone, facts in found.milestones]
+    pairs = [pair for pair in COMPARISONS if {pair.first, pair.second} <= set(found.arms)]
+    answers = [milestones_answer(judged, goal=False), *(answer(found, pair) for pair in pairs)]
+    yield "## Answers"
     yield ""
+    yield from answers_table([*answers, milestones_answer(judged, goal=True)])
     yield "Intervals are for 95 %: of a match over its openings, of an arm over its seeds. Draws count half."
     yield ""
 
 
-def answer(found: Findings, pair: Comparison) -> str:
+def answer(found: Findings, pair: Comparison) -> Answer:
     """Answer a claim about two arms at the last mark."""
     seconds = found.marks[-1]
     gaps = [

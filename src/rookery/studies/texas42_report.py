@@ -211,7 +211,7 @@ def verdict_section(study: Path, measured: dict[str, Any]) -> Iterator[str]:
     yield "## What was to be shown"
     yield ""
     rows = [(each.claim, f"**{each.verdict}**", each.found) for each in all_verdicts(study, measured)]
-    yield from table(("claim", "verdict", "found"), rows)
+    yield from table(("question", "verdict", "what was measured"), rows)  # as pages look for answers
 
 
 def picture(name: str, figures: set[str]) -> Iterator[str]:

@@ -51,8 +51,8 @@ def all_verdicts(study: Path, measured: Mapping[str, Any]) -> list[Verdict]:
     """Judge everything that was to be shown."""
     runs = {path.parent.name: json.loads(path.read_bytes()) for path in (study / "runs").glob("*/settings.json")}
     return [
+        *stage2_verdicts(runs, measured.get("trial", {})),  # first what the study is about
         *stage1_verdicts(study, runs),
-        *stage2_verdicts(runs, measured.get("trial", {})),
         *logits_verdicts(measured),
         *scale_verdicts(runs, measured),
         *match_verdicts(runs, measured.get("duels", [])),

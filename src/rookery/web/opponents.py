@@ -25,6 +25,7 @@ SIMULATIONS = (1, 16, 64, 200, 800, 3200)
 SECONDS = (0.1, 0.3, 1, 3, 10)
 DEPTHS = (1, 2, 3, 4, 5, 6)
 WORLDS = (5, 20, 50, 100, 200)
+BIDS = (10, 20, 40, 80)  # deals by which a hand is judged before a bid
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def specialists(game: Game) -> list[Opponent]:
         ]
     if game.name == "texas42":
         return [
-            graded("Bids and plays by sampled deals", "deals", "bidder:eq,worlds={}", (10, 20, 40, 80), 1),
+            graded("Bids and plays by sampled deals", "deals", "bidder:eq,worlds={}", BIDS, 1),
             single("Rules of thumb, bids by sampled deals", "bidder:heuristic,worlds=20"),
         ]
     return []
@@ -119,11 +120,23 @@ def networks(game: Game, runs: Path | None) -> list[Opponent]:
 
 
 def points_networks(game: Game) -> list[Opponent]:
-    """List networks of the zoo that tell of points, which play Texas 42 where there is no auction or house contract."""
-    if game.name != "texas42" or game.options["auction"] != "none" or game.options["declaration"] in HOUSE_DECLARATIONS:
+    """List networks of the zoo that tell of points, which play Texas 42.
+
+    Where there is an auction, those that see one hand play behind a bidder.
+    """
+    if game.name != "texas42" or game.options["declaration"] in HOUSE_DECLARATIONS:
         return []
-    known = [name for name in zoo_names() if taught_game(zoo_facts(name)["game"]) == game.name]
-    return [replace(single(f"Network {name} (zoo)", zoo_player(name)), card=card_of(ZOO_SIGN + name)) for name in known]
+    found = []
+    for name in zoo_names():
+        if taught_game(zoo_facts(name)["game"]) != game.name:
+            continue
+        title, text = f"Network {name} (zoo)", zoo_player(name)
+        if game.options["auction"] == "none":
+            found.append(replace(single(title, text), card=card_of(ZOO_SIGN + name)))
+        elif text.startswith("stage2:"):
+            bidding = graded(f"{title}, bids by sampled deals", "deals", f"bidder:{text},worlds={{}}", BIDS, 1)
+            found.append(replace(bidding, card=card_of(ZOO_SIGN + name)))
+    return found
 
 
 def card_of(text: str) -> str:

@@ -120,6 +120,11 @@ class Study:
         return self.documents[0].question
 
     @property
+    def reported(self) -> bool:
+        """Whether there is a report, answers or not."""
+        return any(document.name.startswith("Report") for document in self.documents)
+
+    @property
     def answer(self) -> Answer | None:
         """The first answer of its newest report; a question of which nothing is measured only where all are so."""
         answers = next((document.answers for document in reversed(self.documents) if document.answers), [])

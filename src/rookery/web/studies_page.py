@@ -103,7 +103,7 @@ def card(study: Study) -> None:
                 ui.label(answer.question).classes("small")
                 ui.label(answer.verdict).classes("verdict")
                 ui.label(answer.measured).classes("small number")
-        else:
+        elif not study.reported:
             ui.label("No report yet. To begin, in small:").classes("small")
             ui.label(study.documents[0].command).classes("table-text command").mark("command")
         links(study, None)
