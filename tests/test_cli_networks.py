@@ -302,7 +302,8 @@ def test_networks_that_tell_of_points_play_as_those_they_were_made_for(rookery, 
     assert ("stage2:zoo:seen",) in listed
     assert ("eq:oracle=zoo:open",) in listed
     bidding = [opponent.texts for opponent in opponents_for(load("texas42:auction=redeal"))]
-    assert tuple(f"bidder:stage2:zoo:seen,worlds={deals}" for deals in (10, 20, 40, 80)) in bidding
+    inner = "bidder:stage2:zoo:seen"  # 40 deals unless it is told
+    assert tuple(inner + deals for deals in (",worlds=10", ",worlds=20", "", ",worlds=80")) in bidding
     assert not any("zoo:open" in text for texts in bidding for text in texts)
     nello = opponents_for(load("texas42:declaration=nello"))
     assert not any("zoo" in text for each in nello for text in each.texts)
