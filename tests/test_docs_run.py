@@ -51,6 +51,7 @@ QUICKLY = {
     "rookery match random random --game pylos *": "",
     "rookery match net:runs/four,*": "",
     "rookery match net:tiny.pth,*": "--games 2",
+    "rookery match net:zoo:gomoku15,*": "--games 2 --plies 12",
     "rookery match net:runs/pylos_v4,*": "--games 2",
     "rookery match mcts:sims=200 greedy *": "--games 2",
     "rookery match alphabeta:depth=4 *": "--games 2 --plies 12",
