@@ -54,6 +54,21 @@ def test_off_a_card_pytorchs_own_attention_is_taken(monkeypatch):
     assert not short_attention.fits(parted.bfloat16())
 
 
+@pytest.mark.parametrize("kind", ["none", "keys"])
+def test_in_bf16_a_processor_mixes_by_plain_products(monkeypatch, kind):
+    def fail(*_):
+        raise AssertionError("PyTorch's own attention was asked, which takes ten times as long")
+
+    mask = masks(33)[kind]
+    wanted = mixed_and_gradient(lambda parted: plainly_mixed(parted, mask), 33, torch.float64)
+    monkeypatch.setattr(short_attention.functional, "scaled_dot_product_attention", fail)
+    mine = mixed_and_gradient(lambda parted: attend(parted, mask), 33, torch.bfloat16)
+    for one, other in zip(mine, wanted, strict=True):
+        assert one.dtype == torch.bfloat16
+        off = (one.double() - other).norm() / other.norm()
+        assert 0 < off < 0.02  # bf16 has 8 bits: half of 2 ** -7 for each number that goes in
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # the compiler's own
 @pytest.mark.parametrize("config", [HandsConfig, TranscriptConfig])
