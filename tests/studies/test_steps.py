@@ -27,12 +27,13 @@ class Plan:
 class Line(BlockTrainer):
     """Learns that y = 2 x."""
 
-    def __init__(self, speed: Speed | None = None):
+    def __init__(self, speed: Speed | None = None, muon: bool = False):
         torch.manual_seed(3)
         network, self.told = nn.Linear(1, 1), []
         super().__init__(
-            network, list(network.parameters()), Plan(), ROWS, ("loss",), speed or Speed(), torch.device("cpu")
-        )
+            network, list(network.parameters()), Plan(), ROWS, ("loss",), speed or Speed(), torch.device("cpu"),
+            [network.weight] if muon else [],
+        )  # fmt: skip
 
     def learning_rate(self, step):
         return 0.1 / (1 + step)
@@ -111,9 +112,10 @@ def test_a_compiler_that_fails_is_noted_and_changes_nothing(monkeypatch):
     assert weights_in(plain) == weights_in(other)
 
 
-def test_what_a_step_changes_can_be_put_back():
+@pytest.mark.parametrize("muon", [False, True])
+def test_what_a_step_changes_can_be_put_back(muon):
     """Before a block is captured its steps are made in earnest, and must leave nothing behind."""
-    plain, other = Line(), Line()
+    plain, other = Line(muon=muon), Line(muon=muon)
     kept = [tensor.clone() for tensor in other.changed()]
     other.rates.fill_(0.1)
     other.work(1)

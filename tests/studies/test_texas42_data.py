@@ -243,6 +243,25 @@ def test_exact_labels_are_those_of_all_worlds_where_there_are_few():
         assert not labels[~free].any()
 
 
+@pytest.mark.parametrize(("worlds", "by_trick"), [(3, [3] * 7), ((4, 8, 2), [4, 8, 2, 2, 2, 2, 2]), ((5,), [5] * 7)])
+def test_worlds_may_go_by_trick(worlds, by_trick):
+    class Asked(Guessing):
+        def begin(self, states, worlds, seeds):
+            asked.append((int(states["plays"][0]) // 4, worlds))
+            return super().begin(states, worlds, seeds)
+
+    asked = []
+    hands_of(DecisionSettings(worlds=worlds), np.arange(6), Asked())
+    assert {trick: [number for at, number in asked if at == trick] for trick, _ in asked}.keys() == set(range(6))
+    assert all(number == by_trick[trick] for trick, number in asked)
+
+
+@pytest.mark.parametrize("worlds", [(), (4,) * 8, (4, 0), (4, True), 0])
+def test_worlds_that_cannot_be_are_refused(worlds):
+    with pytest.raises(BadInput, match="worlds"):
+        DecisionSettings(worlds=worlds)
+
+
 class LateOnly(ExactLabeller):
     """Exact labels of late decisions; quick ones before."""
 
@@ -356,6 +375,21 @@ def test_what_is_damaged_beside_a_shard_is_made_again_and_other_files_are_left_a
         (place / "00000.json").write_text(damaged)
         data(tmp_path, "--name", "some", "--games", 3)
         assert {path.name: path.read_bytes() for path in place.glob("0000*")} == whole
+
+
+def test_worlds_by_trick_are_asked_for_in_a_list(tmp_path):
+    data(tmp_path, "--games", 2, "--worlds", "1,3")
+    plan = DataSet(tmp_path / "data" / "decisions-exact-1-3-train").planned()
+    assert plan["settings"]["worlds"] == [1, 3]
+    data(tmp_path, "--games", 4, "--worlds", "1, 3")  # the same, and more of it
+    said = data(tmp_path, "--games", 4, "--worlds", "1,4", "--name", "decisions-exact-1-3-train", fails=True)
+    assert "worlds [1, 3], not [1, 4]" in said
+
+
+@pytest.mark.parametrize("worlds", ["", "four", "4,,8", "4;8", "-4", "4,8,8,8,8,8,8,8", "0"])
+def test_a_list_of_worlds_that_cannot_be_is_refused_by_name(tmp_path, worlds):
+    assert "--worlds" in data(tmp_path, "--games", 2, "--worlds", worlds, fails=True)
+    assert not (tmp_path / "data").exists()
 
 
 def test_asked_for_fewer_games_it_tells_how_many_there_are(tmp_path):

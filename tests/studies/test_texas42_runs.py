@@ -12,6 +12,7 @@ import torch
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.nets.files import load_network
+from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import positions, replayed
@@ -22,6 +23,7 @@ from rookery.studies.texas42_files import OF_HAND, OF_POSITION, DataSet
 from rookery.studies.texas42_plan import preset_of, sized
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import decision_columns, load_tables, position_columns
+from rookery.studies.texas42_training import Trainer
 from studies.texas42_samples import Guessing, late_rows, settings_of, small_study
 
 
@@ -101,6 +103,18 @@ def test_the_spread_of_worlds_that_were_drawn_is_widened_and_that_of_all_worlds_
     assert (wide[~few] > told[~few]).any()
 
 
+def test_spreads_are_widened_by_the_worlds_of_their_own_trick(tmp_path):
+    folder = tmp_path / "data" / "decisions-by-trick"
+    make_decisions(folder, 6, DecisionSettings(worlds=(1, 4, 9), per_shard=20, part="train"), Guessing())
+    rows = next(DataSet(folder).read())
+    found = load_tables(tmp_path, "decisions").train.columns
+    told, wide, trick = decision_columns(rows)["spread"], found["spread"].numpy(), found["trick"].numpy()
+    assert (wide[trick == 0] == told[trick == 0]).all()  # one world has no spread, and nothing can be known of it
+    for some, worlds in ((trick == 1, 4), (trick == 2, 9)):
+        assert np.abs(wide[some] - told[some] * (worlds / (worlds - 1)) ** 0.5).max() <= 0.5
+        assert (wide[some] > told[some]).any()
+
+
 def test_a_set_that_is_still_being_made_is_not_learned_from(study, tmp_path):
     whole = study / "data" / "decisions-made-up"
     part = tmp_path / "data" / "decisions-part"
@@ -118,11 +132,13 @@ def files_of(run):
     return run.network_file.read_bytes(), [line | {"seconds": 0} for line in run.progress.read()]
 
 
+@pytest.mark.parametrize("muon", [0.0, 2.0])
 @pytest.mark.parametrize("stage", [1, 2])
-def test_a_run_that_is_stopped_again_and_again_ends_as_one_that_is_not(study, stage, monkeypatch):
+def test_a_run_that_is_stopped_again_and_again_ends_as_one_that_is_not(study, stage, muon, monkeypatch):
     tables = tables_of(study, stage)
     whole, parted = (
-        Run(study, settings_of(stage, f"{name}-{stage}", steps=5, every=2)) for name in ("whole", "parted")
+        Run(study, settings_of(stage, f"{name}-{stage}-{muon:.0f}", steps=5, every=2, muon=muon))
+        for name in ("whole", "parted")
     )
     assert whole.train(tables)
     monkeypatch.setattr(texas42_runs, "PIECE", 1 << 16)
@@ -143,8 +159,9 @@ def test_a_run_that_is_stopped_again_and_again_ends_as_one_that_is_not(study, st
     assert not list(parted.folder.glob("state*"))
 
 
-def test_a_run_learns(study):
-    run = Run(study, settings_of(1, "learns", steps=80, every=40, learning_rate=3e-3))
+@pytest.mark.parametrize("muon", [0.0, 1.0])
+def test_a_run_learns(study, muon):
+    run = Run(study, settings_of(1, f"learns-{muon:.0f}", steps=80, every=40, learning_rate=3e-3, muon=muon))
     run.train(tables_of(study, 1))
     first, last = run.progress.read()
     assert last["train"]["loss"] < 0.7 * first["train"]["loss"]
@@ -155,6 +172,29 @@ def test_a_run_learns(study):
     facts = json.loads(run.facts_file.read_bytes())
     assert facts["parameters"] == sum(p.numel() for p in load_network(run.network_file).network.parameters())
     assert list(facts["checksums"]) == ["positions-late/00000"]
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_the_matrices_of_layers_go_by_muon_and_all_else_by_adamw(study, stage):
+    table = tables_of(study, stage).train
+    plain, other = (
+        Trainer(build(settings.network, 0), settings, table)
+        for settings in (settings_of(stage, "none", muon=muon) for muon in (0.0, 3.0))
+    )
+    assert plain.muon is None
+    names = {id(parameter): name for name, parameter in other.network.named_parameters()}
+    by_muon, by_adamw = (
+        {names[id(each)] for group in optimizer.param_groups for each in group["params"]}
+        for optimizer in (other.muon, other.optimizer)
+    )
+    assert by_muon == {name for name in names.values() if name.startswith("layers.") and "norm" not in name} - {
+        name for name in names.values() if name.endswith("bias")
+    }
+    assert by_muon | by_adamw == set(names.values())
+    assert not by_muon & by_adamw
+    other.train(3)
+    assert float(other.matrix_rate) == pytest.approx(3 * float(other.rate))
+    assert float(other.rate) == pytest.approx(other.settings.rate(2))
 
 
 @pytest.mark.parametrize("answers", ["q", "logits"])

@@ -35,6 +35,9 @@ CompileOption = Annotated[bool, Option("--compile", help="let PyTorch's compiler
 StepsOption = Annotated[int, Option(help="gradient steps")]
 RateOption = Annotated[float, Option(help="the highest learning rate")]
 AdvantageOption = Annotated[float, Option(help="weight of differences between slots; 0: as in the original")]
+MuonOption = Annotated[
+    float, Option(help="rate of the matrices in layers over that of the rest, by Muon; 0: all by AdamW")
+]
 SeedOption = Annotated[int, Option(help="same seed, same network on a CPU")]
 PrecisionOption = Annotated[str | None, Option(help="fp32 or bf16; on a card bf16 unless given")]
 PLACE = Path("studies/texas42")
@@ -108,7 +111,9 @@ def data(
     folder: FolderOption = PLACE,
     games: Annotated[int, Option(help="games to play, or deals to take positions from")] = 1000,
     kind: Annotated[str, Option(help="decisions (E[Q] games, Stage 2) or positions (exact Q, Stage 1)")] = "decisions",
-    worlds: Annotated[int, Option(help="worlds of each decision")] = 100,
+    worlds: Annotated[
+        str, Option(metavar="N[,N...]", help="worlds of each decision; several numbers go by trick, the last goes on")
+    ] = "100",
     oracle: Annotated[
         str, Option(metavar="exact|NETWORK", help="who says Q in a world: exact search, or Stage 1")
     ] = "exact",
@@ -139,6 +144,8 @@ def data(
 
     rookery study texas42 data --games 1000 --worlds 100
 
+    rookery study texas42 data --games 1000 --worlds 4,8,16,24,32
+
     rookery study texas42 data --games 100000 --oracle runs/stage1/network.safetensors --device cuda
 
     rookery study texas42 data --kind positions --source random --games 5000
@@ -156,8 +163,12 @@ def data(
         with spread_over(ray, workers) as spread:
             fill_positions(folder, named, games, part, seed, threads, until, spread, **settings)
         return
-    named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{worlds}-{part}"
-    settings = {"per_shard": per_shard, "worlds": worlds} | ({} if explore is None else {"explore": explore})
+    from rookery.studies.texas42_decisions import read_worlds
+
+    named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{'-'.join(listed(worlds))}-{part}"
+    settings = {"per_shard": per_shard, "worlds": read_worlds(worlds)} | (
+        {} if explore is None else {"explore": explore}
+    )
     files = [oracle, second]
     place = chosen_device(device)
     with spread_over(ray, workers, on_cards=oracle != "exact" and device != "cpu") as spread:
@@ -173,6 +184,7 @@ def train_stage1(
     batch: Annotated[int, Option(help="positions of a step")] = 512,
     learning_rate: RateOption = 3e-4,
     advantage: AdvantageOption = 4.0,
+    muon: MuonOption = 0.0,
     data: Annotated[str | None, Option(metavar="NAME,...", help="sets of positions; all that are there")] = None,
     rows: Annotated[int, Option(help="positions to learn from, of each set; 0: all")] = 0,
     seed: SeedOption = 0,
@@ -189,7 +201,7 @@ def train_stage1(
     train_one(
         folder, 1, name or f"stage1-{answers}-{size}-s{seed}", size, answers, data, device, threads, seconds, precision,
         steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, seed=seed,
-        advantage=advantage,
+        advantage=advantage, muon=muon,
     )  # fmt: skip
 
 
@@ -202,6 +214,7 @@ def train_stage2(
     batch: Annotated[int, Option(help="decisions of a step")] = 512,
     learning_rate: RateOption = 3e-4,
     advantage: AdvantageOption = 4.0,
+    muon: MuonOption = 0.0,
     data: Annotated[str | None, Option(metavar="NAME,...", help="sets of decisions; all that are there")] = None,
     rows: Annotated[int, Option(help="games to learn from, of each set; 0: all")] = 0,
     seed: SeedOption = 0,
@@ -214,11 +227,13 @@ def train_stage2(
     """Train the network that sees one hand and the record of play, on E[Q] labels.
 
     rookery study texas42 train-stage2 --size 64x2 --steps 2000
+
+    rookery study texas42 train-stage2 --size 64x2 --steps 1000 --learning-rate 2e-3 --muon 5 --precision bf16
     """
     train_one(
         folder, 2, name or f"stage2-{answers}-{size}-s{seed}", size, answers, data, device, threads, seconds, precision,
         steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, seed=seed,
-        advantage=advantage,
+        advantage=advantage, muon=muon,
     )  # fmt: skip
 
 

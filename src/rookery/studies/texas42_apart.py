@@ -1,6 +1,6 @@
 """Runs of Stage 2 that are alike but for one thing, to be compared decision by decision.
 
-    size      of the network; each size has its own learning rate
+    size      of the network; each size has its own learning rates
     hands     how many were learned from; the fewer, the fewer steps
     labels    the sets of hands
     the rest  a setting by its name, such as learning_rate or seed
@@ -18,9 +18,12 @@ from rookery.studies.texas42_verdicts import FREE, decade
 
 SIZE, HANDS, LABELS, ANSWERS = "size", "hands", "labels", "answers"
 SETTINGS = (
-    "steps", "batch", "learning_rate", "warmup", "weight_decay", "gradient_norm", "advantage", "precision", "seed",
+    "steps", "batch", "learning_rate", "warmup", "weight_decay", "gradient_norm", "advantage", "muon", "precision",
+    "seed",
 )  # fmt: skip
-GO_ALONG = {SIZE: ("learning_rate",), HANDS: ("steps", "warmup")}
+ABSENT = {"muon": 0.0}
+"""what runs had that do not tell"""
+GO_ALONG = {SIZE: ("learning_rate", "muon"), HANDS: ("steps", "warmup")}
 SWEEP = "stage2-sweep-"
 """how runs begin that vary the settings of another"""
 
@@ -54,7 +57,7 @@ def aspects(facts: Facts) -> dict[str, str]:
         SIZE: str(network), ANSWERS: str(facts["network"][ANSWERS]), HANDS: f"{hands_of(facts):,}",
         LABELS: ", ".join(facts["data"]),
     }  # fmt: skip
-    return found | {name: str(facts.get(name)) for name in SETTINGS}
+    return found | {name: str(facts.get(name, ABSENT.get(name))) for name in SETTINGS}
 
 
 def only_difference(one: Facts, other: Facts) -> str | None:

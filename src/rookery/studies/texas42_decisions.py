@@ -33,7 +33,18 @@ from rookery.learn.spread import Say, Spreader, in_turn
 from rookery.search.expected import CHOICES, HALF_STEP, Exact, bids_of, expected_many
 from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
 from rookery.search.worlds import sample_worlds
-from rookery.studies.texas42_files import CERTAIN, PARTS, POINT, Rows, Size, fill, joined, seeds_of
+from rookery.studies.texas42_files import (
+    CERTAIN,
+    PARTS,
+    POINT,
+    Rows,
+    Size,
+    Worlds,
+    fill,
+    joined,
+    seeds_of,
+    worlds_by_trick,
+)
 
 MOST_GAMES = 1 << 30
 ROWS_AT_ONCE = 1 << 20
@@ -65,7 +76,7 @@ class Labeller(Protocol):
 class DecisionSettings:
     """What a set of decisions depends on, besides the number of games."""
 
-    worlds: int = 100
+    worlds: Worlds = 100
     oracle: str = "exact"
     """`exact`, or the checksum of a network"""
     second: str = ""
@@ -81,11 +92,33 @@ class DecisionSettings:
     """games of a shard"""
 
     def __post_init__(self) -> None:
-        whole_number("worlds", self.worlds, 1, 1 << 20)
+        check_worlds("worlds", self.worlds)
         whole_number("seed", self.seed, 0, (1 << 62) - 1)
         whole_number("per_shard", self.per_shard, 1, 1 << 20)
         one_of("part", self.part, (*PARTS, "all"))
         one_of("choice", self.choice, CHOICES)
+
+
+def check_worlds(name: str, worlds: Worlds) -> None:
+    """Refuse numbers of worlds that cannot be, or are for more tricks than there are."""
+    given = (worlds,) if isinstance(worlds, int) else worlds
+    if not 1 <= len(given) <= HAND:
+        raise BadInput(f"{name}: {len(given)} numbers are given; a hand has {HAND} tricks")
+    for each in given:
+        whole_number(name, each, 1, 1 << 20)
+
+
+def read_worlds(text: str) -> Worlds:
+    """Read numbers of worlds as --worlds gives them: one for all tricks, or several by trick."""
+    words = [word.strip() for word in text.split(",")]
+    wrong = [word for word in words if not word.isascii() or not word.isdecimal()]
+    if wrong:
+        raise BadInput(
+            f"--worlds {text!r}: {wrong[0]!r} is not a number of worlds; allowed are 100, or 4,8,16 by trick"
+        )
+    worlds = int(words[0]) if len(words) == 1 else tuple(map(int, words))
+    check_worlds("--worlds", worlds)
+    return worlds
 
 
 # ---- who labels ----------------------------------------------------------------------------------
@@ -207,7 +240,8 @@ class Batch:
         seeds = self.rng.integers(1 << 62, size=len(self.states))
         self.free = np.flatnonzero(legal_slots(self.states).sum(1) > 1)
         if len(self.free):
-            self.waiting = labeller.begin(self.states[self.free], self.settings.worlds, seeds[self.free])
+            worlds = int(worlds_by_trick(self.settings.worlds)[len(self.labels) >> 2])
+            self.waiting = labeller.begin(self.states[self.free], worlds, seeds[self.free])
         else:
             self.waiting = lambda: Labels(*np.zeros((4, 0, HAND)))
 
@@ -245,7 +279,7 @@ def make_shard(
     say: Callable[[float], None] = lambda share: None,
 ) -> Rows:  # fmt: skip
     """Play some games of a part, given by their numbers; two batches take turns, so that a device is never idle."""
-    size = max(1, ROWS_AT_ONCE // settings.worlds // 2)
+    size = max(1, ROWS_AT_ONCE // int(worlds_by_trick(settings.worlds).max()) // 2)
     size = min(size, -(-len(numbers) // 2))
     batches = [Batch(settings, numbers[first : first + size]) for first in range(0, len(numbers), size)]
     for first in range(0, len(batches), 2):

@@ -47,6 +47,7 @@ import numpy as np
 
 from rookery.errors import BadInput
 from rookery.games.options import one_of
+from rookery.games.texas42_tiles import HAND
 from rookery.learn.files import sweep
 from rookery.learn.locks import Lock
 from rookery.search.texas42_replay import first_bad_hand, first_bad_position
@@ -80,6 +81,8 @@ OF_POSITION = ("hands", "played", "trick", "declaration", "leader")
 OF_HAND = ("hands", "declaration", "leader", "bid", "history")
 
 Rows = dict[str, np.ndarray]
+Worlds = int | tuple[int, ...]
+"""by which a decision is labelled; several numbers go by trick, and the last of them goes on"""
 
 
 def part_of(seeds: np.ndarray) -> np.ndarray:
@@ -95,6 +98,12 @@ def seeds_of(part: str, numbers: np.ndarray) -> np.ndarray:
     first, end = PARTS[part]
     rounds, within = np.divmod(np.asarray(numbers, np.int64), end - first)
     return rounds * 1000 + first + within
+
+
+def worlds_by_trick(worlds: Worlds | list[int]) -> np.ndarray:
+    """Return by how many worlds the decisions of each trick are labelled [7]."""
+    given = [worlds] if isinstance(worlds, int) else list(worlds)
+    return np.array([given[min(trick, len(given) - 1)] for trick in range(HAND)])
 
 
 def joined(parts: list[Rows]) -> Rows:

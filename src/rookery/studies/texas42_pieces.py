@@ -86,7 +86,8 @@ def run_piece(stage: str, run: TrainSettings, data: tuple[str, ...]) -> Piece:
 def hands_piece(stage: str, hands: Hands) -> Piece:
     """Return the piece of a set of hands."""
     networks = tuple(name for name in (hands.oracle, hands.second) if name not in ("", "exact"))
-    return Piece(stage, hands.name, networks, f"{hands.games:,} games, {hands.worlds:,} worlds", hands)
+    worlds = " ".join(f"{each:,}" for each in ((hands.worlds,) if isinstance(hands.worlds, int) else hands.worlds))
+    return Piece(stage, hands.name, networks, f"{hands.games:,} games, {worlds} worlds", hands)
 
 
 def match_piece(duel: str, plan: Preset) -> Piece:

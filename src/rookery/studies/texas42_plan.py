@@ -9,6 +9,7 @@ from typing import Any
 from rookery.games.options import one_of, whole_number
 from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig
 from rookery.studies.settings import number, plain_name
+from rookery.studies.texas42_files import Worlds
 
 MOST = 1 << 31
 PRECISIONS = ("fp32", "bf16")
@@ -32,6 +33,8 @@ class TrainSettings:
     advantage: float = 4.0
     """weight of the error of differences between the slots of a position, by which choices are made; 0: the loss of
     the original, which learns how high all slots are first"""
+    muon: float = 0.0
+    """learning rate of the matrices in layers, which then go by Muon, over that of all else; 0: all go by AdamW"""
     precision: str = "fp32"
     seed: int = 0
     every: int = 1000
@@ -50,7 +53,7 @@ class TrainSettings:
         for name in ("warmup", "rows"):
             whole_number(name, getattr(self, name), 0, MOST)
         whole_number("seed", self.seed, 0, (1 << 62) - 1)
-        for name in ("learning_rate", "weight_decay", "gradient_norm", "advantage"):
+        for name in ("learning_rate", "weight_decay", "gradient_norm", "advantage", "muon"):
             number(name, getattr(self, name), 0, 1e6)
         one_of("precision", self.precision, PRECISIONS)
 
@@ -106,7 +109,8 @@ class Hands:
     """`exact`, or the run whose network it is"""
     part: str
     games: int
-    worlds: int
+    worlds: Worlds
+    """of each decision, or by trick: solving is the sooner done the later it is, so late labels may be finer"""
     explore: float
     per_shard: int
     second: str = ""

@@ -10,7 +10,6 @@ beside for the errors of figures.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -34,9 +33,11 @@ from rookery.studies.texas42_files import (
     POINT,
     DataSet,
     Rows,
+    Worlds,
     count_of,
     data_sets,
     part_of,
+    worlds_by_trick,
 )
 from rookery.studies.texas42_losses import Decisions, Positions
 
@@ -91,7 +92,7 @@ def position_columns(rows: Rows, threads: int = 1) -> Columns:
     }  # fmt: skip
 
 
-def decision_columns(rows: Rows, threads: int = 1, worlds: int = 0) -> Columns:
+def decision_columns(rows: Rows, threads: int = 1, worlds: Worlds = 0) -> Columns:
     """Make the columns of the decisions of hands that have a choice; the others have no labels.
 
     worlds  how many were drawn for each label, where that is known: they lie closer to their own mean than to that of
@@ -105,9 +106,10 @@ def decision_columns(rows: Rows, threads: int = 1, worlds: int = 0) -> Columns:
     labels = {name: rows[name].reshape(len(free), -1)[free] for name in ("mean", "logits")}
     # PyTorch has few operations on uint16; these take the room of int32 instead
     labels |= {name: rows[name].reshape(len(free), -1)[free].astype(np.int32) for name in ("spread", "make")}
-    if worlds > 1:
-        drawn = counted(states, states["texas42_mover"].astype(np.int64)) > worlds
-        wider = np.where(drawn, math.sqrt(worlds / (worlds - 1)), 1.0)
+    of_each = worlds_by_trick(worlds)[states["plays"] >> 2]
+    if of_each.max(initial=0) > 1:
+        drawn = (of_each > 1) & (counted(states, states["texas42_mover"].astype(np.int64)) > of_each)
+        wider = np.sqrt(np.where(drawn, of_each / np.maximum(of_each - 1, 1), 1.0))
         labels["spread"] = np.rint(labels["spread"] * wider[:, None]).astype(np.int32)
     return {
         "tokens": known_tokens(states, threads), "legal": legal[free],
@@ -177,7 +179,7 @@ def columns_of(
     return train, valid
 
 
-def made(rows: Rows, stage: int, threads: int, worlds: int) -> list[Columns]:
+def made(rows: Rows, stage: int, threads: int, worlds: Worlds) -> list[Columns]:
     """Make columns of rows, some at a time."""
     maker = position_columns if stage == 1 else partial(decision_columns, worlds=worlds)
     size = AT_ONCE if stage == 1 else AT_ONCE // TILES

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from rookery.learn.files import LineLog
 from rookery.studies.texas42_checks import all_checks
-from rookery.studies.texas42_files import data_sets
+from rookery.studies.texas42_files import data_sets, worlds_by_trick
 
 MET, MISSED, OPEN = "met", "missed", "open"
 UNIFORM_GAP, BLUNDERS, OPENING_GAP = 0.05, 0.0015, 0.3
@@ -198,7 +198,8 @@ def scale_verdicts(runs: Mapping[str, Any], measured: Mapping[str, Any]) -> Iter
     for games, worlds, exact in ((100_000, 100, False), (10_000, 1000, False), (5_000, 1, True)):
         fitting = [
             each["games"] for each in sets
-            if (each["settings"]["oracle"] == "exact") == exact and each["settings"]["worlds"] >= worlds
+            if (each["settings"]["oracle"] == "exact") == exact
+            and worlds_by_trick(each["settings"]["worlds"]).min() >= worlds
         ]  # fmt: skip
         made = max(fitting, default=0)
         claim = f"{games:,} {'exact games' if exact else f'games at N = {worlds:,} through Stage 1'}"
