@@ -12,11 +12,12 @@ from torch.nn import functional
 from learn.samples import filled_replay
 from nets.samples import on_one_thread
 from rookery import load
+from rookery.errors import BadInput
 from rookery.learn.losses import Losses
 from rookery.learn.replay import Replay, draw
 from rookery.learn.sections import TrainingSettings
 from rookery.learn.trainer import Trainer, learning_rate
-from rookery.nets.configs import ResidualConfig
+from rookery.nets.configs import PerceptronConfig, ResidualConfig
 from rookery.nets.residual import build
 from support import CONNECT_FOUR
 
@@ -91,6 +92,45 @@ def test_steps_are_those_of_a_plain_loop_bit_for_bit():
     for name, index in (("value", 0), ("policy", 1)):
         mean = sum(losses[index] for losses in expected[1:]) / 4
         assert getattr(found[1], name).item() == pytest.approx(mean, rel=1e-6)
+
+
+def test_matrices_in_blocks_go_by_muon_if_it_has_a_pace():
+    trainer, network = made(muon=2.0), small_network().train()
+    matrices = [network.blocks[0].fc1.weight, network.blocks[0].fc2.weight]
+    others = [each for each in network.parameters() if all(each is not matrix for matrix in matrices)]
+    adamw = torch.optim.AdamW(others, weight_decay=0.05)
+    muon = torch.optim.Muon(matrices, weight_decay=0.05, adjust_lr_fn="match_rms_adamw")
+    for step in range(5):
+        for group in muon.param_groups:
+            group["lr"] = 2 * rate_of(step)
+        plain_step(network, Both(adamw, muon), trainer.replay, step)
+    trainer.train(0, 5)
+    for name, weights in trainer.network.state_dict().items():
+        if name.endswith("weight"):  # what is added before a BatchNorm follows rounding alone
+            torch.testing.assert_close(weights, network.state_dict()[name], rtol=1e-3, atol=1e-3)
+    assert not same(trainer.network.state_dict(), small_network().state_dict())
+
+
+class Both:
+    """Two optimisers that a plain loop takes for one, which has the learning rate of the first."""
+
+    def __init__(self, first, second):
+        self.all, self.param_groups = (first, second), first.param_groups
+
+    def zero_grad(self):
+        for each in self.all:
+            each.zero_grad()
+
+    def step(self):
+        for each in self.all:
+            each.step()
+
+
+def test_a_network_without_matrices_between_hidden_units_has_no_use_for_muon():
+    replay, _ = filled_replay(load(CONNECT_FOUR), "planes", 64, 100, symmetries=True)
+    network = build(PerceptronConfig(inputs=84, actions=7, hidden=(12,)), 2)
+    with pytest.raises(BadInput, match=r"training\.muon must be 0, not 2: the network has no matrix"):
+        Trainer(network, TrainingSettings(**SETTINGS, muon=2.0), PLANNED, SEED, replay)
 
 
 def test_the_learning_rate_rises_then_falls_to_the_least_at_the_last_planned_step():

@@ -32,7 +32,7 @@ class Line(BlockTrainer):
         network, self.told = nn.Linear(1, 1), []
         super().__init__(
             network, list(network.parameters()), Plan(), ROWS, ("loss",), speed or Speed(), torch.device("cpu"),
-            [network.weight] if muon else [],
+            [network.weight], float(muon),
         )  # fmt: skip
 
     def learning_rate(self, step):

@@ -176,25 +176,17 @@ def test_a_run_learns(study, muon):
 
 @pytest.mark.parametrize("stage", [1, 2])
 def test_the_matrices_of_layers_go_by_muon_and_all_else_by_adamw(study, stage):
-    table = tables_of(study, stage).train
-    plain, other = (
-        Trainer(build(settings.network, 0), settings, table)
-        for settings in (settings_of(stage, "none", muon=muon) for muon in (0.0, 3.0))
-    )
-    assert plain.muon is None
-    names = {id(parameter): name for name, parameter in other.network.named_parameters()}
-    by_muon, by_adamw = (
-        {names[id(each)] for group in optimizer.param_groups for each in group["params"]}
-        for optimizer in (other.muon, other.optimizer)
-    )
-    assert by_muon == {name for name in names.values() if name.startswith("layers.") and "norm" not in name} - {
-        name for name in names.values() if name.endswith("bias")
+    settings = settings_of(stage, "none", muon=3.0)
+    trainer = Trainer(build(settings.network, 0), settings, tables_of(study, stage).train)
+    names = {id(parameter): name for name, parameter in trainer.network.named_parameters()}
+    others, matrices = trainer.optimizer.param_groups
+    assert {names[id(each)] for each in matrices["params"]} == {
+        name for name in names.values() if name.startswith("layers.") and "norm" not in name and "bias" not in name
     }
-    assert by_muon | by_adamw == set(names.values())
-    assert not by_muon & by_adamw
-    other.train(3)
-    assert float(other.matrix_rate) == pytest.approx(3 * float(other.rate))
-    assert float(other.rate) == pytest.approx(other.settings.rate(2))
+    assert len(others["params"]) + len(matrices["params"]) == len(names)
+    assert (others["pace"], matrices["pace"]) == (1.0, 3.0)
+    trainer.train(3)
+    assert float(matrices["lr"]) == pytest.approx(trainer.settings.rate(2))
 
 
 @pytest.mark.parametrize("answers", ["q", "logits"])

@@ -227,7 +227,7 @@ def accompany(
     orders: connection.Connection,
 ) -> None:  # fmt: skip
     """Make steps together with a trainer until it says that there are no more, or is gone: a process of its own."""
-    from rookery.learn.trainer import make_step, new_optimizer
+    from rookery.learn.trainer import make_step, optimizer_of
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the trainer hears it, too, and says what follows
     threading.Thread(target=leave_with_parent, daemon=True).start()
@@ -238,7 +238,7 @@ def accompany(
     fabric = fabric_of(device, processes, rank)
     network = build(config, 0).to(fabric.device).train()
     rate = torch.tensor(0.0, device=fabric.device) if device == "cuda" else 0.0
-    optimizer = new_optimizer(network, settings, rate)
+    optimizer = optimizer_of(network, settings, rate)
     shared = Shared(fabric, network, optimizer)
     while (told := orders.recv()) is not None:
         rates, shapes = told

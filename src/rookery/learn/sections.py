@@ -153,6 +153,8 @@ class StepSettings(Section):
     """steps in which the learning rate rises from nothing to its full height"""
     weight_decay: Annotated[float, span(0, 100)] = 1e-4
     """of AdamW, on every parameter"""
+    muon: Annotated[float, span(0, 1e3)] = 0.0
+    """learning rate of the matrices and kernels in blocks, which then go by Muon, over that of the rest; 0: AdamW"""
     gradient_norm: Annotated[float, span(0, 1e6)] = 1.0
     """longest gradient; longer ones are shortened to it. 0: never"""
     value_weight: Annotated[float, span(0, 1e3)] = 1.0

@@ -1,4 +1,5 @@
-"""The trainer: gradient steps on batches of the replay, with AdamW and a cosine over the steps that are planned.
+"""The trainer: gradient steps on batches of the replay, with AdamW, for matrices with Muon if that is asked for, and
+a cosine over the steps that are planned.
 
 On a card a step, from the rows of its batch to the new weights, is one CUDA graph. Steps are numbered, and everything
 drawn for a step follows from its number and the seed, so that no state of a random generator has to be saved.
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from rookery.errors import BadInput
 from rookery.learn.losses import Losses, losses
+from rookery.learn.muon import Rate, new_optimizer
 from rookery.learn.replay import Batch, Replay, draw
 from rookery.learn.sections import TrainingSettings
 from rookery.nets.network import Network
@@ -36,12 +39,14 @@ def learning_rate(settings: TrainingSettings, step: int, planned: int) -> float:
     return settings.least_learning_rate + span * (1 + math.cos(math.pi * done)) / 2
 
 
-def new_optimizer(network: Network, settings: TrainingSettings, rate: Tensor | float) -> torch.optim.AdamW:
+def optimizer_of(network: Network, settings: TrainingSettings, rate: Rate) -> torch.optim.Optimizer:
     """Make the optimiser of a network; on a card the learning rate is a tensor, which a graph can read."""
-    on_card = isinstance(rate, Tensor)
-    return torch.optim.AdamW(
-        network.parameters(), lr=rate, weight_decay=settings.weight_decay, fused=on_card, capturable=on_card
-    )
+    matrices, how = network.matrices(), dict.fromkeys(("fused", "capturable"), isinstance(rate, Tensor))
+    if settings.muon and not matrices:
+        raise BadInput(
+            f"training.muon must be 0, not {settings.muon:g}: the network has no matrix between hidden units"
+        )
+    return new_optimizer(list(network.parameters()), rate, settings.weight_decay, matrices, settings.muon, **how)
 
 
 @contextmanager
@@ -89,7 +94,7 @@ class Trainer:
         """steps made; those that were due before there was enough to learn from were never made"""
         on_card = self.device.type == "cuda"
         self.rate = torch.tensor(settings.learning_rate, device=self.device) if on_card else settings.learning_rate
-        self.optimizer = new_optimizer(self.network, settings, self.rate)
+        self.optimizer = optimizer_of(self.network, settings, self.rate)
         self.share = torch.zeros((), device=self.device)  # of the new weights in the average
         self.rows = torch.zeros(settings.batch, dtype=torch.int64, device=self.device)
         self.turns = torch.zeros_like(self.rows)
@@ -164,7 +169,8 @@ class Trainer:
         if isinstance(self.rate, Tensor):
             self.rate.fill_(rate)
         else:
-            self.optimizer.param_groups[0]["lr"] = rate
+            for group in self.optimizer.param_groups:
+                group["lr"] = rate
 
     all_taught = True
     """whether every row is taught; False with cheap moves or random openings"""

@@ -12,6 +12,10 @@ Answers = tuple[Tensor, Tensor]
 """policy logits [N, A] and values [N]"""
 
 
+MATRICES = (2, 4)
+"""dimensions of a matrix and of a kernel"""
+
+
 class Taught(NamedTuple):
     """What a network says of N positions while it learns."""
 
@@ -40,6 +44,13 @@ class Network(nn.Module):
         """Judge N positions as losses want them."""
         logits, values = self(observations)
         return Taught(logits, values, None)
+
+    def matrices(self) -> list[Tensor]:
+        """List the matrices between hidden units, and kernels: those inside blocks and layers, but no tables."""
+        lists = [module for module in self.modules() if isinstance(module, nn.ModuleList)]
+        blocks = [block for found in lists for block in found if not isinstance(block, nn.Embedding)]
+        found = {id(each): each for block in blocks for each in block.parameters() if each.ndim in MATRICES}
+        return list(found.values())
 
     @property
     def weights(self) -> int:

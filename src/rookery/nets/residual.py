@@ -47,6 +47,10 @@ class Perceptron(Network):
         found = [getattr(self, f"fc{number}") for number in range(1, len(self.widths()) + 1)]
         return [layer for layer in found if isinstance(layer, nn.Linear)]
 
+    def matrices(self) -> list[Tensor]:
+        """List the matrices between hidden layers."""
+        return [layer.weight for layer in self.layers()[1:]]
+
     def widths(self) -> tuple[int, ...]:
         """Return the widths of the hidden layers."""
         assert isinstance(self.config, PerceptronConfig)

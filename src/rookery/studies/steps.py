@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from rookery.games.options import whole_number
-from rookery.studies.muon import Muon
+from rookery.learn.muon import new_optimizer
 from rookery.studies.order import Order
 
 WARMING = 2
@@ -90,7 +90,7 @@ class BlockTrainer(ABC):
     parameters  those that are taught, on the device
     rows        how many positions there are to learn from
     shown       names of the figures of a step
-    matrices    those of the parameters that go by Muon, all others by AdamW
+    matrices    those of the parameters that go by Muon if it has a pace, all others by AdamW
     pace        learning rate of the matrices over that of the others
     """
 
@@ -99,7 +99,7 @@ class BlockTrainer(ABC):
 
     def __init__(
         self, network: nn.Module, parameters: list[Tensor], settings: StepSettings, rows: int,
-        shown: Sequence[str], speed: Speed, device: torch.device, matrices: Sequence[Tensor] = (), pace: float = 1.0,
+        shown: Sequence[str], speed: Speed, device: torch.device, matrices: Sequence[Tensor] = (), pace: float = 0.0,
     ):  # fmt: skip
         self.network, self.parameters, self.shown = network, parameters, shown
         self.settings = settings
@@ -108,13 +108,8 @@ class BlockTrainer(ABC):
         self.step = 0
         """steps made"""
         self.rate = torch.tensor(settings.learning_rate, device=device)
-        apart = {id(matrix) for matrix in matrices}
-        self.optimizer = torch.optim.AdamW(
-            [each for each in parameters if id(each) not in apart], lr=self.rate, weight_decay=settings.weight_decay,
-            fused=True, capturable=device.type == "cuda",
-        )  # fmt: skip
-        self.pace, self.matrix_rate = pace, torch.zeros_like(self.rate)
-        self.muon = Muon(matrices, self.matrix_rate, settings.weight_decay) if matrices else None
+        how = {"fused": True, "capturable": device.type == "cuda"}
+        self.optimizer = new_optimizer(parameters, self.rate, settings.weight_decay, matrices, pace, **how)
         self.numbers = torch.zeros(speed.block * settings.batch, dtype=torch.int64, device=device)
         self.symmetries = torch.zeros_like(self.numbers)
         self.rates = torch.zeros(speed.block, device=device)
@@ -157,9 +152,6 @@ class BlockTrainer(ABC):
             torch.nn.utils.clip_grad_norm_(self.parameters, self.settings.gradient_norm)
         self.rate.copy_(rate)
         self.optimizer.step()
-        if self.muon is not None:
-            self.matrix_rate.copy_(rate * self.pace)
-            self.muon.step()
         self.totals += figures
 
     # -- many steps --
@@ -251,16 +243,11 @@ class BlockTrainer(ABC):
         return graph
 
     def changed(self) -> list[Tensor]:
-        """List everything a step changes, the optimisers' memory last."""
+        """List everything a step changes, the optimiser's memory last."""
         found = [tensor.detach() for tensor in (*self.parameters, self.totals, *self.also_changed())]
-        for optimizer in self.optimizers():
-            for memory in optimizer.state.values():
-                found += [value for value in memory.values() if isinstance(value, Tensor)]
+        for memory in self.optimizer.state.values():
+            found += [value for value in memory.values() if isinstance(value, Tensor)]
         return found
-
-    def optimizers(self) -> list[torch.optim.Optimizer]:
-        """List who changes the parameters."""
-        return [self.optimizer] if self.muon is None else [self.optimizer, self.muon]
 
     def also_changed(self) -> Sequence[Tensor]:
         """List what a step of this study changes besides."""
@@ -278,8 +265,7 @@ class BlockTrainer(ABC):
         """Give the memory of a card back."""
         self.graphs.clear()
         self.judge = self.judged
-        for optimizer in self.optimizers():
-            optimizer.zero_grad()
+        self.optimizer.zero_grad()
         gc.collect()  # what was compiled and this trainer know each other
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
@@ -300,7 +286,7 @@ class BlockTrainer(ABC):
         return {
             "step": self.step, "network": self.network.state_dict(), "optimizer": self.optimizer.state_dict(),
             "totals": self.totals, "counted": self.counted,
-        } | ({} if self.muon is None else {"muon": self.muon.state_dict()})  # fmt: skip
+        }  # fmt: skip
 
     def load(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
@@ -308,9 +294,6 @@ class BlockTrainer(ABC):
         self.optimizer.load_state_dict(state["optimizer"])
         for group in self.optimizer.param_groups:  # the state may come from another device
             group.update(lr=self.rate, capturable=self.device.type == "cuda")
-        if self.muon is not None:
-            self.muon.load_state_dict(state["muon"])
-            self.muon.param_groups[0].update(lr=self.matrix_rate)
         self.totals.copy_(state["totals"])
         self.step, self.counted = state["step"], state["counted"]
         self.graphs.clear()

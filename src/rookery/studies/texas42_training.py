@@ -54,10 +54,9 @@ class Trainer(BlockTrainer):
         self.table, device = table, table.device
         network.to(device).train()
         parameters: list[Tensor] = list(network.parameters())
-        matrices = [each for each in network.layers.parameters() if each.ndim == 2] if settings.muon else []
         super().__init__(
             network, parameters, settings, len(table), SHOWN, speed or Speed.best(device.type), device,
-            matrices, settings.muon,
+            network.matrices(), settings.muon,
         )  # fmt: skip
 
     def learning_rate(self, step: int) -> float:
