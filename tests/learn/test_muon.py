@@ -7,6 +7,7 @@ import copy
 import pytest
 import torch
 
+from rookery.learn import muon as muon_steps
 from rookery.learn.muon import Muon, near_orthogonal, new_optimizer
 from rookery.nets.configs import HandsConfig, PerceptronConfig, ResidualConfig, TowerConfig
 from rookery.nets.residual import build
@@ -26,7 +27,8 @@ def changed(parameters, step):
 
 @pytest.mark.parametrize("on_device", [False, True])
 @pytest.mark.parametrize("weight_decay", [0.0, 0.1])
-def test_steps_are_those_of_pytorch(weight_decay, on_device):
+def test_steps_are_those_of_pytorch(weight_decay, on_device, monkeypatch):
+    monkeypatch.setattr(muon_steps, "computes_bf16", lambda: True)  # as PyTorch's own does everywhere
     mine, wanted = ([*matrices(), torch.ones(5)] for _ in range(2))
     rate = torch.tensor(0.0) if on_device else 0.0
     muon = new_optimizer(mine, rate, weight_decay, mine[:3], pace=2.0, fused=on_device)
@@ -56,11 +58,15 @@ def test_a_kernel_goes_as_the_matrix_from_all_it_reads():
     assert torch.equal(kernel.flatten(1), matrix)
 
 
+@pytest.mark.parametrize("half", [True, False])
 @pytest.mark.parametrize("shape", [(5, 5), (30, 10), (10, 30)])
-def test_all_directions_become_about_equally_long(shape):
+def test_all_directions_become_about_equally_long(shape, half, monkeypatch):
+    monkeypatch.setattr(muon_steps, "computes_bf16", lambda: half)
     left, _, right = torch.linalg.svd(torch.randn(shape, generator=torch.Generator().manual_seed(1)), False)
     lengths = torch.logspace(0, -2, min(shape))
-    found = near_orthogonal(left * lengths @ right).float()
+    found = near_orthogonal(left * lengths @ right)
+    assert found.dtype == (torch.bfloat16 if half else torch.float32)
+    found = found.float()
     values = torch.linalg.svdvals(found)
     assert values.max() < 1.35
     assert values.min() > 0.5
@@ -96,6 +102,18 @@ def test_what_is_kept_goes_on_as_if_nothing_had_been_between():
             optimizer.step()
     assert isinstance(second, Muon)
     assert all(torch.equal(one, other) for one, other in zip(whole, parted, strict=True))
+
+
+def test_a_copy_makes_the_same_steps():
+    parameters = [*matrices(), torch.ones(4)]
+    first = new_optimizer(parameters, 0.1, 0.1, parameters[:3], pace=2.0)
+    changed(parameters, 0)
+    first.step()
+    others, second = copy.deepcopy((parameters, first))
+    for optimizer, each in ((first, parameters), (second, others)):
+        changed(each, 1)
+        optimizer.step()
+    assert all(torch.equal(one, other) for one, other in zip(parameters, others, strict=True))
 
 
 @pytest.mark.parametrize(

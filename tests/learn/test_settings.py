@@ -107,6 +107,7 @@ BAD = [
     ("training.root_value_share=1.5", "training.root_value_share: must be a number in 0..1, not 1.5"),
     ("training=fast", "training: must be a section with the keys batch"),
     ("selfplay.leaves=65", "selfplay.leaves: must lie in 1..64 (simulations), not 65"),
+    ("training.muon=-1", "training.muon: must be a number in 0..1000, not -1"),
     ("selfplay.gumbel=8", "selfplay.noise: must be 0 with gumbel search"),
     ("selfplay={gumbel: 8, noise: 0.0, urgency: lc0}", "selfplay.urgency: must not be lc0 with gumbel search"),
     ("selfplay.full_share=0.25", "selfplay.cheap_simulations: must lie in 1..64 (simulations) where full_share"),
@@ -211,6 +212,14 @@ def test_a_replay_must_hold_a_batch_of_taught_positions(tmp_path):
     with pytest.raises(BadInput, match=r"training\.replay: must be at least 256, .*full_share\) is taught, not 255"):
         read_settings(written(tmp_path, GOOD), [*cheap, "training.replay=255"])
     assert read_settings(written(tmp_path, GOOD), [*cheap, "training.replay=256"]).training.replay == 256
+
+
+@pytest.mark.parametrize("network", ["{kind: perceptron, hidden: [32]", "{kind: residual, blocks: 0"])
+def test_muon_is_refused_where_nothing_lies_between_hidden_units(tmp_path, network):
+    asked = [f"network={network}, observation: rich}}", "training.muon=2"]
+    with pytest.raises(BadInput, match=r"training\.muon: must be 0, since the network has no matrix .*, not 2"):
+        read_settings(written(tmp_path, GOOD), asked)
+    assert read_settings(written(tmp_path, GOOD), ["training.muon=2"]).training.muon == 2
 
 
 def test_symmetries_are_refused_for_a_game_without_any(tmp_path):

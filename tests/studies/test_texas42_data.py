@@ -256,7 +256,7 @@ def test_worlds_may_go_by_trick(worlds, by_trick):
     assert all(number == by_trick[trick] for trick, number in asked)
 
 
-@pytest.mark.parametrize("worlds", [(), (4,) * 8, (4, 0), (4, True), 0])
+@pytest.mark.parametrize("worlds", [(), (4,) * 8, (4, 0), (4, True), 0, None, 4.0, "100"])
 def test_worlds_that_cannot_be_are_refused(worlds):
     with pytest.raises(BadInput, match="worlds"):
         DecisionSettings(worlds=worlds)
@@ -386,9 +386,10 @@ def test_worlds_by_trick_are_asked_for_in_a_list(tmp_path):
     assert "worlds [1, 3], not [1, 4]" in said
 
 
-@pytest.mark.parametrize("worlds", ["", "four", "4,,8", "4;8", "-4", "4,8,8,8,8,8,8,8", "0"])
-def test_a_list_of_worlds_that_cannot_be_is_refused_by_name(tmp_path, worlds):
-    assert "--worlds" in data(tmp_path, "--games", 2, "--worlds", worlds, fails=True)
+@pytest.mark.parametrize("words", [(), ("--kind", "positions")])
+@pytest.mark.parametrize("worlds", ["", "four", "4" * 5000, "4,,8", "4;8", "-4", "4,8,8,8,8,8,8,8", "0"])
+def test_a_list_of_worlds_that_cannot_be_is_refused_by_name(tmp_path, worlds, words):
+    assert "--worlds" in data(tmp_path, "--games", 2, "--worlds", worlds, *words, fails=True)
     assert not (tmp_path / "data").exists()
 
 

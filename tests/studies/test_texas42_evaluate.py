@@ -183,9 +183,9 @@ def test_runs_by_logits_are_paired_with_those_by_q_that_are_alike(tmp_path):
     network = {"width": 24, "answers": "q"}
     same = {"stage": 2, "steps": 5, "batch": 4, "data": ["a"], "rows": 0, "seed": 0}
     runs = {
-        "plain": (network, same), "logits": (network | {"answers": "logits"}, same),
+        "plain": (network, same | {"muon": 0.0}), "logits": (network | {"answers": "logits"}, same),
         "longer": (network, same | {"steps": 6}), "wider": (network | {"width": 48}, same),
-        "faster": (network, same | {"learning_rate": 0.1}),
+        "faster": (network, same | {"learning_rate": 0.1}), "otherwise": (network, same | {"muon": 5.0}),
         "one": (network, same | {"stage": 1}), "policy": (network | {"answers": "policy"}, same | {"stage": 1}),
     }  # fmt: skip
     for name, (config, facts) in runs.items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -92,6 +94,20 @@ def test_networks_that_are_there_need_no_data(tmp_path):
     assert [piece.name for piece in wanted if isinstance(piece.what, Hands)] == ["decisions-valid"]
     assert CLAIM not in names(wanted)
     assert "decisions-100" in names(to_do(tmp_path, plan, ("labels",)))  # asked for by name
+
+
+def test_a_run_of_the_same_name_with_other_settings_is_not_taken_for_one_of_the_preset(tmp_path):
+    plan = PRESETS["home"]()
+    complete(tmp_path, "stage2-96x3")
+    wanted = next(run for run in plan.stage2 if run.name == "stage2-96x3")
+    for precision in ("fp32", "bf16"):  # found out by each machine
+        facts = wanted.as_dict() | {"stage": 2, "precision": precision}
+        (tmp_path / "runs" / "stage2-96x3" / "settings.json").write_text(json.dumps(facts))
+        assert "stage2-96x3" not in names(to_do(tmp_path, plan))
+    del facts["muon"]  # as it was before there was a choice
+    (tmp_path / "runs" / "stage2-96x3" / "settings.json").write_text(json.dumps(facts | {"steps": 8000}))
+    with pytest.raises(BadInput, match=r"stage2-96x3 is another run, with steps 8000, not 24000; muon 0\.0, not 2\.0"):
+        to_do(tmp_path, plan)
 
 
 def test_a_set_is_done_when_its_last_file_is_there(tmp_path):

@@ -17,7 +17,7 @@ from rookery.nets.texas42 import Hands, Transcript
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import positions, replayed
 from rookery.search.worlds import counted
-from rookery.studies import texas42_runs
+from rookery.studies import texas42_plan, texas42_runs
 from rookery.studies.texas42_decisions import DecisionSettings, make_decisions
 from rookery.studies.texas42_files import OF_HAND, OF_POSITION, DataSet
 from rookery.studies.texas42_plan import preset_of, sized
@@ -205,6 +205,29 @@ def test_a_run_is_not_gone_on_with_under_other_settings(study):
         Run(study, settings_of(1, "other", learning_rate=0.01)).train(tables_of(study, 1))
     with pytest.raises(BadInput, match="less than a batch"):
         Run(study, settings_of(1, "large", batch=1000)).train(tables_of(study, 1))
+
+
+def test_a_run_from_before_there_was_muon_goes_on(study):
+    run = Run(study, settings_of(1, "old"))
+    assert not run.train(tables_of(study, 1), until=0.0)
+    facts = json.loads(run.facts_file.read_bytes())
+    del facts["muon"]
+    run.facts_file.write_text(json.dumps(facts))
+    with pytest.raises(BadInput, match=r"muon 0\.0, not 2\.0"):
+        Run(study, settings_of(1, "old", muon=2.0)).train(tables_of(study, 1))
+    assert Run(study, settings_of(1, "old")).train(tables_of(study, 1))
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_a_precision_is_found_out_when_a_run_begins_and_kept(study, able, monkeypatch):
+    monkeypatch.setattr(texas42_plan, "computes_bf16", lambda: able)
+    run = Run(study, settings_of(2, f"auto-{able}", precision="auto"))
+    assert not run.train(tables_of(study, 2), until=0.0)
+    assert json.loads(run.facts_file.read_bytes())["precision"] == ("bf16" if able else "fp32")
+    monkeypatch.setattr(texas42_plan, "computes_bf16", lambda: not able)  # on another machine
+    again = Run(study, settings_of(2, f"auto-{able}", precision="auto"))
+    assert again.train(tables_of(study, 2))
+    assert again.settings.precision == ("bf16" if able else "fp32")
 
 
 @pytest.mark.faults

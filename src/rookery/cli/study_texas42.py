@@ -153,8 +153,10 @@ def data(
     rookery study texas42 data --games 100000 --ray 10.0.0.1:6379
     """
     from rookery.games.options import one_of
+    from rookery.studies.texas42_decisions import read_worlds
+    from rookery.studies.texas42_files import world_counts
 
-    until = deadline(seconds)
+    until, counts = deadline(seconds), read_worlds(worlds)
     if one_of("--kind", kind, ("decisions", "positions")) == "positions":
         named = name or f"positions-{source}-{part}"
         settings: dict[str, Any] = {"source": source, "per_deal": per_deal, "per_shard": per_shard}
@@ -163,12 +165,9 @@ def data(
         with spread_over(ray, workers) as spread:
             fill_positions(folder, named, games, part, seed, threads, until, spread, **settings)
         return
-    from rookery.studies.texas42_decisions import read_worlds
-
-    named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{'-'.join(listed(worlds))}-{part}"
-    settings = {"per_shard": per_shard, "worlds": read_worlds(worlds)} | (
-        {} if explore is None else {"explore": explore}
-    )
+    shown = "-".join(map(str, world_counts(counts)))
+    named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{shown}-{part}"
+    settings = {"per_shard": per_shard, "worlds": counts} | ({} if explore is None else {"explore": explore})
     files = [oracle, second]
     place = chosen_device(device)
     with spread_over(ray, workers, on_cards=oracle != "exact" and device != "cpu") as spread:

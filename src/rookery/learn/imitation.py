@@ -52,7 +52,7 @@ from rookery.learn.sections import (
     refuse,
     span,
 )
-from rookery.learn.settings import network_problems, network_values
+from rookery.learn.settings import muon_problems, network_problems, network_values
 from rookery.learn.snapshots import Snapshot, load_snapshot, save_snapshot
 from rookery.learn.spread import Spreader
 from rookery.learn.starts import first_network, start_bytes
@@ -121,7 +121,7 @@ def imitation_problems(settings: ImitationSettings) -> list[str]:
     symmetries = game.symmetries() if training.symmetries else None
     if symmetries and (len(symmetries) == 1 or settings.network.observation not in symmetries.observations):
         found.append(f"training.symmetries: must be false, since {game.label} has none")
-    return [*found, *network_problems(settings.network, game)]
+    return [*found, *network_problems(settings.network, game), *muon_problems(settings.network, training.muon)]
 
 
 def lesson_seed(settings: ImitationSettings) -> int:

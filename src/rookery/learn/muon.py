@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from rookery.nets.bf16 import computes_bf16
+
 MOMENTUM = 0.95
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
 """of a step of the iteration: steep at 0, so that short directions grow fast; ends between 0.7 and 1.2, not at 1"""
@@ -30,8 +32,8 @@ Rate = Tensor | float
 
 
 def near_orthogonal(matrix: Tensor) -> Tensor:
-    """Return a matrix [A, B] with its singular values brought near 1, in bf16."""
-    x = matrix.bfloat16()
+    """Return a matrix [A, B] with its singular values brought near 1, in bf16 where that is fast."""
+    x = matrix.bfloat16() if matrix.device.type == "cuda" or computes_bf16() else matrix
     tall = x.shape[0] > x.shape[1]
     x = x.T if tall else x
     x = x / x.norm().clamp_min(LEAST_NORM)
@@ -56,12 +58,17 @@ class Muon(torch.optim.Optimizer):
         groups: list[dict[str, Any]] = [{"params": list(others)}, {"params": list(matrices), "pace": pace}]
         super().__init__(groups, {**self.adamw.defaults, "pace": 1.0})
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take up a state, or become a copy."""
+        super().__setstate__(state)
+        self.adamw = torch.optim.AdamW(self.param_groups[0]["params"])
+
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
         """Make a step of every parameter that has a gradient."""
         assert closure is None
         others, matrices = self.param_groups
-        self.adamw.param_groups, self.adamw.state = [others], self.state  # a state that was loaded made new ones
+        self.adamw.param_groups, self.adamw.state = [others], self.state
         self.adamw.step()
         for matrix in matrices["params"]:
             if matrix.grad is not None:
@@ -92,4 +99,5 @@ def new_optimizer(
         return torch.optim.AdamW(parameters, lr=rate, weight_decay=weight_decay, **how)
     apart = {id(matrix) for matrix in matrices}
     others = [parameter for parameter in parameters if id(parameter) not in apart]
+    assert len(others) + len(apart) == len(parameters), "matrices that are no parameters"
     return Muon(others, matrices, rate, weight_decay, pace, **how)

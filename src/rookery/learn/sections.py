@@ -146,15 +146,16 @@ class StepSettings(Section):
     batch: Annotated[int, span(1, 1 << 22)] = 256
     """positions of a gradient step"""
     learning_rate: Annotated[float, span(1e-12, 100)] = 1e-3
-    """of AdamW, at the start of the cosine"""
+    """at the start of the cosine"""
     least_learning_rate: Annotated[float, span(0, 100)] = 5e-5
     """at the end of the cosine, which spans the steps planned"""
     warmup_steps: Annotated[int, span(0, MANY)] = 0
     """steps in which the learning rate rises from nothing to its full height"""
     weight_decay: Annotated[float, span(0, 100)] = 1e-4
-    """of AdamW, on every parameter"""
+    """on every parameter, in units of its learning rate"""
     muon: Annotated[float, span(0, 1e3)] = 0.0
-    """learning rate of the matrices and kernels in blocks, which then go by Muon, over that of the rest; 0: AdamW"""
+    """learning rate of the matrices and kernels in blocks, which then go by Muon, over that of the rest, which goes by
+    AdamW; 0: all does"""
     gradient_norm: Annotated[float, span(0, 1e6)] = 1.0
     """longest gradient; longer ones are shortened to it. 0: never"""
     value_weight: Annotated[float, span(0, 1e3)] = 1.0

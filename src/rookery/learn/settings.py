@@ -101,7 +101,7 @@ class RunSettings(Section):
             return [f"game: {error}"]
         play, longest = self.selfplay, self.selfplay.ply_limit or game.longest
         symmetries = game.symmetries() if self.training.symmetries else None
-        found = [*network_problems(self.network, game)]
+        found = [*network_problems(self.network, game), *muon_problems(self.network, self.training.muon)]
         if symmetries and (len(symmetries) == 1 or self.network.observation not in symmetries.observations):
             found.append(f"training.symmetries: must be false, since {game.label} has none")
         if play.ply_limit > game.longest:
@@ -154,6 +154,14 @@ def network_problems(network: NetworkSettings, game: Game) -> list[str]:
         ]
     if game.actions < shape[1] * shape[2]:
         return [f"network.kind: a tower has an action for each cell; {game.label} has {game.actions} actions"]
+    return []
+
+
+def muon_problems(network: NetworkSettings, muon: float) -> list[str]:
+    """Say why a network has no use for Muon."""
+    blocks = len(network.hidden) - 1 if network.kind == "perceptron" else getattr(network, "blocks", 1)
+    if muon and not blocks:
+        return [f"training.muon: must be 0, since the network has no matrix between hidden units, not {muon:g}"]
     return []
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from rookery.errors import BadInput
 from rookery.learn.losses import Losses, losses
 from rookery.learn.muon import Rate, new_optimizer
 from rookery.learn.replay import Batch, Replay, draw
@@ -41,12 +40,9 @@ def learning_rate(settings: TrainingSettings, step: int, planned: int) -> float:
 
 def optimizer_of(network: Network, settings: TrainingSettings, rate: Rate) -> torch.optim.Optimizer:
     """Make the optimiser of a network; on a card the learning rate is a tensor, which a graph can read."""
-    matrices, how = network.matrices(), dict.fromkeys(("fused", "capturable"), isinstance(rate, Tensor))
-    if settings.muon and not matrices:
-        raise BadInput(
-            f"training.muon must be 0, not {settings.muon:g}: the network has no matrix between hidden units"
-        )
-    return new_optimizer(list(network.parameters()), rate, settings.weight_decay, matrices, settings.muon, **how)
+    how = dict.fromkeys(("fused", "capturable"), isinstance(rate, Tensor))
+    parameters, matrices = list(network.parameters()), network.matrices()
+    return new_optimizer(parameters, rate, settings.weight_decay, matrices, settings.muon, **how)
 
 
 @contextmanager

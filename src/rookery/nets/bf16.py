@@ -1,4 +1,4 @@
-"""Which processors compute in bf16 faster than in single precision."""
+"""Which processors compute in bf16 faster than in single precision, as far as PyTorch can be asked."""
 
 from __future__ import annotations
 

@@ -46,7 +46,10 @@ class Network(nn.Module):
         return Taught(logits, values, None)
 
     def matrices(self) -> list[Tensor]:
-        """List the matrices between hidden units, and kernels: those inside blocks and layers, but no tables."""
+        """List the matrices between hidden units, and kernels: those inside blocks and layers.
+
+        Tables are not among them, nor what a transformer over squares keeps apart by heads.
+        """
         lists = [module for module in self.modules() if isinstance(module, nn.ModuleList)]
         blocks = [block for found in lists for block in found if not isinstance(block, nn.Embedding)]
         found = {id(each): each for block in blocks for each in block.parameters() if each.ndim in MATRICES}

@@ -32,7 +32,7 @@ def attend(parted: Tensor, mask: Tensor | None) -> Tensor:
     if fits(parted):
         mixed: Tensor = mix_few(parted, mask)
         return mixed
-    if parted.device.type == "cpu" and parted.dtype == torch.bfloat16:  # PyTorch's own takes ten times as long
+    if parted.device.type == "cpu" and parted.dtype == torch.bfloat16:  # PyTorch's own takes many times as long back
         _, _, values, shares = shares_of(parted, mask)
         return (shares @ values).transpose(1, 2)
     queries, keys, values = (part.transpose(1, 2) for part in parted.unbind(2))

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from rookery.studies.texas42_plan import ABSENT
 from rookery.studies.texas42_verdicts import FREE, decade
 
 SIZE, HANDS, LABELS, ANSWERS = "size", "hands", "labels", "answers"
@@ -21,8 +22,6 @@ SETTINGS = (
     "steps", "batch", "learning_rate", "warmup", "weight_decay", "gradient_norm", "advantage", "muon", "precision",
     "seed",
 )  # fmt: skip
-ABSENT = {"muon": 0.0}
-"""what runs had that do not tell"""
 GO_ALONG = {SIZE: ("learning_rate", "muon"), HANDS: ("steps", "warmup")}
 SWEEP = "stage2-sweep-"
 """how runs begin that vary the settings of another"""

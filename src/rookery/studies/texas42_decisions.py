@@ -11,6 +11,7 @@ those of another batch; only tiles go there, and only means come back.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -39,10 +40,11 @@ from rookery.studies.texas42_files import (
     POINT,
     Rows,
     Size,
-    Worlds,
+    WorldCounts,
     fill,
     joined,
     seeds_of,
+    world_counts,
     worlds_by_trick,
 )
 
@@ -76,7 +78,7 @@ class Labeller(Protocol):
 class DecisionSettings:
     """What a set of decisions depends on, besides the number of games."""
 
-    worlds: Worlds = 100
+    worlds: WorldCounts = 100
     oracle: str = "exact"
     """`exact`, or the checksum of a network"""
     second: str = ""
@@ -99,19 +101,19 @@ class DecisionSettings:
         one_of("choice", self.choice, CHOICES)
 
 
-def check_worlds(name: str, worlds: Worlds) -> None:
+def check_worlds(name: str, worlds: WorldCounts) -> None:
     """Refuse numbers of worlds that cannot be, or are for more tricks than there are."""
-    given = (worlds,) if isinstance(worlds, int) else worlds
+    given = world_counts(worlds)
     if not 1 <= len(given) <= HAND:
         raise BadInput(f"{name}: {len(given)} numbers are given; a hand has {HAND} tricks")
     for each in given:
         whole_number(name, each, 1, 1 << 20)
 
 
-def read_worlds(text: str) -> Worlds:
+def read_worlds(text: str) -> WorldCounts:
     """Read numbers of worlds as --worlds gives them: one for all tricks, or several by trick."""
     words = [word.strip() for word in text.split(",")]
-    wrong = [word for word in words if not word.isascii() or not word.isdecimal()]
+    wrong = [word for word in words if not re.fullmatch("[0-9]{1,18}", word)]
     if wrong:
         raise BadInput(
             f"--worlds {text!r}: {wrong[0]!r} is not a number of worlds; allowed are 100, or 4,8,16 by trick"

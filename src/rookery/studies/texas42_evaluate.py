@@ -33,11 +33,12 @@ from rookery.search.worlds import sample_worlds
 from rookery.studies.texas42_apart import runs_apart
 from rookery.studies.texas42_estimates import grouped, grouped_share, share_of
 from rookery.studies.texas42_files import OF_HAND, POINT, Rows
+from rookery.studies.texas42_plan import ABSENT
 from rookery.studies.texas42_trial import TRICKS, Trial
 
 ALIKE = (
     "stage", "steps", "batch", "data", "rows", "seed", "learning_rate", "warmup", "weight_decay", "gradient_norm",
-    "advantage", "precision",
+    "advantage", "muon", "precision",
 )  # fmt: skip
 """settings in which peers agree"""
 
@@ -176,7 +177,7 @@ def peers(study: Path, worlds: int) -> list[tuple[str, str]]:
     for name, facts in settings_of_runs(study).items():
         network = dict(facts["network"])
         answers = network.pop("answers")
-        same = {key: facts.get(key) for key in ALIKE}
+        same = {key: facts.get(key, ABSENT.get(key)) for key in ALIKE}
         known[player_name(name, facts, worlds)] = answers, (network, same)
     return [
         (logits, plain)

@@ -81,8 +81,8 @@ OF_POSITION = ("hands", "played", "trick", "declaration", "leader")
 OF_HAND = ("hands", "declaration", "leader", "bid", "history")
 
 Rows = dict[str, np.ndarray]
-Worlds = int | tuple[int, ...]
-"""by which a decision is labelled; several numbers go by trick, and the last of them goes on"""
+WorldCounts = int | tuple[int, ...]
+"""worlds by which a decision is labelled; several numbers go by trick, and the last of them goes on"""
 
 
 def part_of(seeds: np.ndarray) -> np.ndarray:
@@ -100,10 +100,15 @@ def seeds_of(part: str, numbers: np.ndarray) -> np.ndarray:
     return rounds * 1000 + first + within
 
 
-def worlds_by_trick(worlds: Worlds | list[int]) -> np.ndarray:
+def worlds_by_trick(worlds: WorldCounts | list[int]) -> np.ndarray:
     """Return by how many worlds the decisions of each trick are labelled [7]."""
-    given = [worlds] if isinstance(worlds, int) else list(worlds)
+    given = world_counts(worlds)
     return np.array([given[min(trick, len(given) - 1)] for trick in range(HAND)])
+
+
+def world_counts(worlds: WorldCounts | list[int]) -> list[int]:
+    """Return the numbers of worlds as they were given."""
+    return list(worlds) if isinstance(worlds, tuple | list) else [worlds]
 
 
 def joined(parts: list[Rows]) -> Rows:

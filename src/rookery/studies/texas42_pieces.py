@@ -25,8 +25,8 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.games.options import one_of
 from rookery.studies.archives import digest
-from rookery.studies.texas42_evaluate import complete_runs
-from rookery.studies.texas42_files import DataSet
+from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
+from rookery.studies.texas42_files import DataSet, world_counts
 from rookery.studies.texas42_measured import read_measured
 from rookery.studies.texas42_plan import Hands, Positions, Preset, TrainSettings
 from rookery.studies.texas42_trial import TRIAL, read_trial
@@ -86,7 +86,7 @@ def run_piece(stage: str, run: TrainSettings, data: tuple[str, ...]) -> Piece:
 def hands_piece(stage: str, hands: Hands) -> Piece:
     """Return the piece of a set of hands."""
     networks = tuple(name for name in (hands.oracle, hands.second) if name not in ("", "exact"))
-    worlds = " ".join(f"{each:,}" for each in ((hands.worlds,) if isinstance(hands.worlds, int) else hands.worlds))
+    worlds = " ".join(f"{each:,}" for each in world_counts(hands.worlds))
     return Piece(stage, hands.name, networks, f"{hands.games:,} games, {worlds} worlds", hands)
 
 
@@ -103,6 +103,7 @@ def match_piece(duel: str, plan: Preset) -> Piece:
 def is_done(study: Path, plan: Preset, piece: Piece) -> bool:
     """Tell whether nothing is left to do of a piece."""
     if isinstance(piece.what, TrainSettings):
+        refuse_another(study, piece.what)
         return piece.name in complete_runs(study)
     if isinstance(piece.what, Positions | Hands):
         total = piece.what.deals if isinstance(piece.what, Positions) else piece.what.games
@@ -120,6 +121,15 @@ def is_done(study: Path, plan: Preset, piece: Piece) -> bool:
     if piece.name == CLAIM:
         return set(piece.needs) <= set(found.get("claim", ()))
     return match_of(found, piece.name, plan.deals, network_marks(study)) is not None
+
+
+def refuse_another(study: Path, wanted: TrainSettings) -> None:
+    """Refuse a folder in which a run has the name of one that is wanted, and other settings."""
+    there = settings_of_runs(study).get(wanted.name)
+    others = wanted.unlike(there) if there else []
+    if others:
+        place = study / "runs" / wanted.name
+        raise BadInput(f"{place} is another run, with {'; '.join(others)}; take another --folder, or remove it")
 
 
 def trial_is_done(study: Path, count: int, worlds: int) -> bool:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from rookery.games.options import one_of, whole_number
+from rookery.nets.bf16 import computes_bf16
 from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig
-from rookery.studies.settings import number, plain_name
-from rookery.studies.texas42_files import Worlds
+from rookery.studies.settings import differing, number, plain_name
+from rookery.studies.texas42_files import WorldCounts
 
 MOST = 1 << 31
-PRECISIONS = ("fp32", "bf16")
+PRECISIONS = ("auto", "fp32", "bf16")
+MOST_PACE = 1e3
+ABSENT = {"muon": 0.0}
+"""settings that runs do not tell of which were made before there was a choice"""
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class TrainSettings:
     muon: float = 0.0
     """learning rate of the matrices in layers, which then go by Muon, over that of all else; 0: all go by AdamW"""
     precision: str = "fp32"
+    """numbers of products; auto: bf16 where the device has instructions for it, found out when the run begins"""
     seed: int = 0
     every: int = 1000
     """steps between two lines of figures"""
@@ -53,8 +59,9 @@ class TrainSettings:
         for name in ("warmup", "rows"):
             whole_number(name, getattr(self, name), 0, MOST)
         whole_number("seed", self.seed, 0, (1 << 62) - 1)
-        for name in ("learning_rate", "weight_decay", "gradient_norm", "advantage", "muon"):
+        for name in ("learning_rate", "weight_decay", "gradient_norm", "advantage"):
             number(name, getattr(self, name), 0, 1e6)
+        number("muon", self.muon, 0, MOST_PACE)
         one_of("precision", self.precision, PRECISIONS)
 
     @property
@@ -71,6 +78,20 @@ class TrainSettings:
         """Return the learning rate of a step."""
         rising = min(1.0, (step + 1) / self.warmup) if self.warmup else 1.0
         return self.learning_rate * rising * (1 + math.cos(math.pi * step / self.steps)) / 2
+
+    def settled(self, there: dict[str, Any] | None, device: str) -> TrainSettings:
+        """Return the settings with a precision: that of the run as it is `there`, or what suits the device."""
+        if self.precision != "auto":
+            return self
+        fast = device == "cuda" or (device == "cpu" and computes_bf16())
+        return replace(self, precision=there["precision"] if there else "bf16" if fast else "fp32")
+
+    def unlike(self, there: dict[str, Any]) -> list[str]:
+        """List in which settings a run that is there is another."""
+        wanted = json.loads(json.dumps(self.as_dict()))
+        if self.precision == "auto":
+            del wanted["precision"]
+        return differing(wanted, {key: there.get(key, ABSENT.get(key)) for key in wanted})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings for JSON."""
@@ -109,7 +130,7 @@ class Hands:
     """`exact`, or the run whose network it is"""
     part: str
     games: int
-    worlds: Worlds
+    worlds: WorldCounts
     """of each decision, or by trick: solving is the sooner done the later it is, so late labels may be finer"""
     explore: float
     per_shard: int
@@ -164,7 +185,7 @@ def home() -> Preset:
     """Make the preset for two cores and some hours: small networks, hands labelled by a few exact worlds each.
 
     Exact search is so fast that the teacher needs no network. Labels of few worlds are rough, but right on average,
-    and there are many hands: what a network learns is the mean.
+    and there are many hands: what a network learns is the mean. Processors with instructions for bf16 learn in it.
     """
     positions = (
         Positions("positions-random", "random", "train", 50_000, 8, 5_000),
@@ -172,33 +193,33 @@ def home() -> Preset:
         Positions("positions-valid", "played", "valid", 500, 1, 500),
         Positions("positions-uniform", "uniform", "valid", 20, 2_000, 5),
     )
-    shared: dict[str, Any] = {"warmup": 200, "every": 500}
+    shared: dict[str, Any] = {"warmup": 200, "every": 500, "precision": "auto", "learning_rate": 2e-3, "muon": 5.0}
     first = tuple(
-        TrainSettings(name, sized(1, "73k", answers), 4_000, learning_rate=2e-3, **shared)
+        TrainSettings(name, sized(1, "73k", answers), 12_000, **shared)
         for name, answers in (("stage1-73k", "q"), ("stage1-policy-73k", "policy"))
     )
     valid, hands, claim = "decisions-valid", "decisions-exact", "decisions-claim"
     decisions = (
         Hands(valid, "exact", "valid", 200, 100, 0.0, 50),
-        Hands(hands, "exact", "train", 100_000, 4, 0.05, 500),
+        Hands(hands, "exact", "train", 200_000, (4, 8, 16, 24, 32), 0.05, 500),
         Hands(claim, first[0].name, "train", 2_000, 30, 0.05, 500, first[1].name),
     )
 
     def taught(
         name: str, steps: int, data: str, answers: str = "q", size: str = "64x2", **others: Any
     ) -> TrainSettings:
-        settings: dict[str, Any] = {"learning_rate": 2e-3, "data": (data, valid)} | shared | others
+        settings: dict[str, Any] = {"data": (data, valid)} | shared | others
         return TrainSettings(f"stage2-{name}", sized(2, size, answers), steps, **settings)
 
-    best = taught("96x3", 8_000, hands, size="96x3", learning_rate=1.5e-3, every=1000)
+    best = taught("96x3", 24_000, hands, size="96x3", rows=200_000, learning_rate=4e-3, muon=2.0, every=1000)
     curve = (
-        taught("64x2", 3_000, hands), taught("64x2-10k", 1_000, hands, rows=10_000),
+        taught("64x2-100k", 3_000, hands, rows=100_000), taught("64x2-10k", 1_000, hands, rows=10_000),
         taught("64x2-1k", 500, hands, rows=1_000, every=250),
     )  # fmt: skip
     logits = (taught("claim-q-64x2", 1_000, claim), taught("claim-logits-64x2", 1_000, claim, "logits"))
     changes: dict[str, dict[str, Any]] = {
         "advantage-0": {"advantage": 0.0}, "rate-5e-4": {"learning_rate": 5e-4}, "decay-0.1": {"weight_decay": 0.1},
-        "seed-1": {"seed": 1},
+        "muon-0": {"muon": 0.0}, "seed-1": {"seed": 1},
     }  # fmt: skip
     sweep = tuple(taught(f"sweep-{name}", 1_000, hands, rows=10_000, **change) for name, change in changes.items())
     player = best.name

@@ -105,23 +105,24 @@ class Run(RunFolder):
         """Begin or go on; tell whether the run is complete."""
         if len(tables.train) < self.settings.batch:
             raise BadInput(f"{len(tables.train)} rows to train on are less than a batch of {self.settings.batch}")
+        there = read_json(self.facts_file, FORMAT)
+        self.settings = self.settings.settled(there, tables.train.device.type)
         network = stage_of(build(self.settings.network, self.settings.seed))
-        self.write_settings(network, tables)
+        self.write_settings(network, tables, there)
         trainer = Trainer(network, self.settings, tables.train, speed)
         try:
             return self.go_on(trainer, tables, say, until)
         finally:
             trainer.close()
 
-    def write_settings(self, network: Stage, tables: Tables) -> None:
-        """Write what the run is; refuse to go on with one that is another."""
-        essence = json.loads(json.dumps({**self.settings.as_dict(), "checksums": tables.checksums}))
-        there = read_json(self.facts_file, FORMAT)
+    def write_settings(self, network: Stage, tables: Tables, there: dict[str, Any] | None) -> None:
+        """Write what the run is; refuse to go on with one that is `there` and another."""
+        data = {"checksums": tables.checksums}
         if there is None:
             facts = {"format": FORMAT, "stage": self.settings.stage, "parameters": network.weights}
-            write_json(self.facts_file, facts | {"train_rows": len(tables.train)} | essence)
+            write_json(self.facts_file, facts | {"train_rows": len(tables.train)} | self.settings.as_dict() | data)
             return
-        others = differing(essence, {key: there.get(key) for key in essence})
+        others = self.settings.unlike(there) + differing(data, {"checksums": there.get("checksums")})
         if others:
             raise BadInput(f"{self.folder} was begun with {'; '.join(others)}; take another --name, or remove it")
 

@@ -33,7 +33,7 @@ from rookery.studies.texas42_files import (
     POINT,
     DataSet,
     Rows,
-    Worlds,
+    WorldCounts,
     count_of,
     data_sets,
     part_of,
@@ -92,7 +92,7 @@ def position_columns(rows: Rows, threads: int = 1) -> Columns:
     }  # fmt: skip
 
 
-def decision_columns(rows: Rows, threads: int = 1, worlds: Worlds = 0) -> Columns:
+def decision_columns(rows: Rows, threads: int = 1, worlds: WorldCounts = 0) -> Columns:
     """Make the columns of the decisions of hands that have a choice; the others have no labels.
 
     worlds  how many were drawn for each label, where that is known: they lie closer to their own mean than to that of
@@ -179,7 +179,7 @@ def columns_of(
     return train, valid
 
 
-def made(rows: Rows, stage: int, threads: int, worlds: Worlds) -> list[Columns]:
+def made(rows: Rows, stage: int, threads: int, worlds: WorldCounts) -> list[Columns]:
     """Make columns of rows, some at a time."""
     maker = position_columns if stage == 1 else partial(decision_columns, worlds=worlds)
     size = AT_ONCE if stage == 1 else AT_ONCE // TILES
