@@ -86,12 +86,13 @@ def test_hands_are_played_through_on_a_card():
     assert rows["history"].shape == (64, 28)
 
 
+@pytest.mark.parametrize("muon", [0.0, 2.0])
 @pytest.mark.parametrize("stage", [1, 2])
 @pytest.mark.parametrize("speed", [Speed(block=4), Speed(block=4, compile=True), Speed(graph=False)])
-def test_steps_on_a_card_are_those_of_a_processor(tmp_path, stage, speed):
+def test_steps_on_a_card_are_those_of_a_processor(tmp_path, stage, speed, muon):
     study, read = small_study(tmp_path), []
     for device, how in (("cpu", Speed()), ("cuda", speed)):
-        settings = settings_of(stage)
+        settings = settings_of(stage, muon=muon)
         tables = load_tables(study, settings.kind, (), device)
         trainer = Trainer(stage_of(build(settings.network, 1)), settings, tables.train, how)
         trainer.train(11)  # blocks of four, and three steps that are too few for one
@@ -101,9 +102,10 @@ def test_steps_on_a_card_are_those_of_a_processor(tmp_path, stage, speed):
     assert read[1] == pytest.approx(read[0], rel=2e-2, abs=2e-2)
 
 
-def test_a_run_on_a_card_goes_on_in_half_precision(tmp_path):
+@pytest.mark.parametrize("muon", [0.0, 2.0])
+def test_a_run_on_a_card_goes_on_in_half_precision(tmp_path, muon):
     study = small_study(tmp_path)
-    settings = settings_of(1, precision="bf16", steps=200, every=100)
+    settings = settings_of(1, precision="bf16", steps=200, every=100, muon=muon)
     tables = load_tables(study, "positions", (), "cuda")
     run = Run(study, settings)
     while not run.train(tables, Speed(block=4), until=0.0):
