@@ -137,14 +137,17 @@ def test_a_match_is_played_again_when_a_network_is_another(tmp_path):
     assert len(read_measured(tmp_path)["duels"]) == 1
 
 
-def test_choices_that_an_older_program_judged_are_judged_again(tmp_path):
+def test_choices_that_an_older_program_or_another_trial_judged_are_judged_again(tmp_path):
     plan = PRESETS["quick"]()
     piece = next(piece for piece in pieces_of(plan) if piece.name == CHOICES)
     complete(tmp_path, "stage2-quick")
-    from rookery.studies.texas42_pieces import network_marks
+    from rookery.studies.texas42_pieces import network_marks, trial_mark
 
-    trial = {"networks": network_marks(tmp_path), "players": {}}
+    (tmp_path / TRIAL).write_bytes(b"one")
+    trial = {"networks": network_marks(tmp_path), "players": {}, "mark": trial_mark(tmp_path)}
     keep(tmp_path, {"trial": trial})
     assert not is_done(tmp_path, plan, piece)
     keep(tmp_path, {"trial": trial | {"apart": []}})
     assert is_done(tmp_path, plan, piece)
+    (tmp_path / TRIAL).write_bytes(b"another, with more decisions")
+    assert not is_done(tmp_path, plan, piece)

@@ -325,10 +325,9 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     """Judge everybody there is by the trial, and keep who was judged by it where other networks were."""
     import numpy as np
 
-    from rookery.studies.archives import digest
     from rookery.studies.texas42_evaluate import all_choices, apart, evaluate_trial, network_players, paired, peers
     from rookery.studies.texas42_measured import keep, read_measured
-    from rookery.studies.texas42_pieces import network_marks
+    from rookery.studies.texas42_pieces import network_marks, trial_mark
     from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
 
     there = read_trial(folder / TRIAL)
@@ -337,7 +336,7 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
     drawn, _, (asked, worlds, seed) = there
     trial = make_trial(drawn, worlds, seed, threads, file=folder / TRIAL, asked=asked)
     assert trial is not None
-    mark, marks, before = digest((folder / TRIAL).read_bytes())[:16], network_marks(folder), read_measured(folder)
+    mark, marks, before = trial_mark(folder), network_marks(folder), read_measured(folder)
     judged = before["trial"] if before.get("trial", {}).get("mark") == mark else {"networks": {}, "choices": {}}
     new = {name for name, run in network_players(folder, worlds).items() if judged["networks"].get(run) != marks[run]}
     known = {name: np.array(chosen) for name, chosen in judged["choices"].items() if name not in new}

@@ -117,7 +117,8 @@ def is_done(study: Path, plan: Preset, piece: Piece) -> bool:
     found = read_measured(study)
     if piece.name == CHOICES:
         trial = found.get("trial", {})  # without `apart` it is of an older program, and soon judged again
-        return "apart" in trial and network_marks(study).items() <= trial["networks"].items()
+        by_this = trial.get("mark") == trial_mark(study)
+        return by_this and "apart" in trial and network_marks(study).items() <= trial["networks"].items()
     if piece.name == CLAIM:
         return set(piece.needs) <= set(found.get("claim", ()))
     return match_of(found, piece.name, plan.deals, network_marks(study)) is not None
@@ -139,6 +140,12 @@ def trial_is_done(study: Path, count: int, worlds: int) -> bool:
         return False
     drawn, found, settings = there
     return settings[:2] == (count, worlds) and len(drawn["plays"]) == len(found["better"])
+
+
+def trial_mark(study: Path) -> str:
+    """Return the checksum of the trial; nothing if there is none."""
+    place = study / TRIAL
+    return digest(place.read_bytes())[:16] if place.exists() else ""
 
 
 def network_marks(study: Path) -> dict[str, str]:

@@ -227,7 +227,7 @@ def home() -> Preset:
         *PLAIN_DUELS, "exact:10:make/exact:10", f"{player}/random", f"{player}/heuristic", f"exact:10/{player}",
         f"exact:100/{player}", f"{player}:make/{player}",
     )  # fmt: skip
-    return Preset(positions, first, decisions, (best, *curve, *logits, *sweep), (600, 1000), duels, 1000)
+    return Preset(positions, first, decisions, (best, *curve, *logits, *sweep), (1200, 1000), duels, 1000)
 
 
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 400_000}

@@ -205,7 +205,7 @@ def scale_verdicts(runs: Mapping[str, Any], measured: Mapping[str, Any]) -> Iter
         claim = f"{games:,} {'exact games' if exact else f'games at N = {worlds:,} through Stage 1'}"
         yield Verdict(claim, MET if made >= games else OPEN, f"{made:,} made")
     judged = measured.get("trial", {}).get("players", {})
-    learned = {decade(facts["train_rows"] / FREE) for name, facts in runs.items()
+    learned = {facts.get("rows") or decade(facts["train_rows"] / FREE) for name, facts in runs.items()
                if facts["stage"] == 2 and name in judged}  # fmt: skip
     found = ", ".join(f"{games:,}" for games in sorted(learned)) or "none"
     curve = {1_000, 10_000, 100_000} <= learned
