@@ -39,7 +39,7 @@ MuonOption = Annotated[
     float, Option(help="rate of the matrices in layers over that of the rest, by Muon; 0: all by AdamW")
 ]
 SeedOption = Annotated[int, Option(help="same seed, same network on a CPU")]
-PrecisionOption = Annotated[str | None, Option(help="fp32 or bf16; on a card bf16 unless given")]
+PrecisionOption = Annotated[str | None, Option(help="fp32, bf16, or auto: what is fast; on a card bf16 unless given")]
 PLACE = Path("studies/texas42")
 
 texas42 = typer.Typer()
