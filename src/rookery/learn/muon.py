@@ -1,8 +1,8 @@
 """Muon: momentum whose matrices are brought near orthogonal ones, so that all directions are learned alike.
 
-Of a gradient's matrix few directions are long, and plain steps follow these alone. Muon takes the singular values out
-of the momentum, all but their signs, by a few products (the iteration of Newton and Schulz); a step then goes equally
-far in every direction. It is for the matrices between hidden units, a kernel counting as the matrix from all it reads
+Of a gradient's matrix few directions are long, and plain steps follow these alone. Muon brings all singular values of
+the momentum near one by a few products (the iteration of Newton and Schulz); a step then goes about equally far in
+every direction. It is for the matrices between hidden units, a kernel counting as the matrix from all it reads
 to its planes; tables, norms and heads are better off with AdamW.
 
 The numbers are those of `torch.optim.Muon` with rates that match AdamW's. That one reads the rate on the host, which a
