@@ -14,6 +14,7 @@ from rookery.studies.gomoku_plan import (
     ARMS,
     COMPARISONS,
     FULL,
+    HOME,
     PRESETS,
     QUICK,
     chosen,
@@ -60,15 +61,27 @@ def test_arms_that_are_compared_are_there():
     assert all({pair.first, pair.second} <= names for pair in COMPARISONS)
 
 
-def test_arms_with_a_gate_differ_in_nothing_but_what_is_kept_on_promotion():
-    window, discard = (
-        FULL.settings(next(arm for arm in ARMS if arm.name == name), 1, "cpu").stages[-1]
-        for name in ("window", "discard")
-    )
+def last_stages(preset, *names):
+    """The last stage's settings of some arms of a preset."""
+    arms = {arm.name: arm for arm in preset.arms}
+    return [preset.settings(arms[name], 1, "cpu").stages[-1] for name in names]
+
+
+@pytest.mark.parametrize(("preset", "start", "replay"), [(FULL, "", 200_000), (HOME, "taught-", 60_000)])
+def test_arms_with_a_gate_differ_in_nothing_but_what_is_kept_on_promotion(preset, start, replay):
+    window, discard = last_stages(preset, f"{start}window", f"{start}discard")
     assert (window.gate.discard, discard.gate.discard) == (False, True)
-    assert window.training.replay == 200_000
+    assert window.training.replay == replay
     assert window.gate.kind == "share"
     assert window == discard.model_copy(update={"gate": discard.gate.model_copy(update={"discard": False})})
+
+
+def test_arms_behind_imitation_differ_in_nothing_but_the_opponent():
+    alone, fixed = last_stages(HOME, "taught", "taught-fixed")
+    assert (alone.selfplay.opponent, fixed.selfplay.opponent) == ("", "baseline:depth=6")
+    assert alone == fixed.model_copy(update={"selfplay": fixed.selfplay.model_copy(update={"opponent": ""})})
+    legs = {arm.legs for arm in HOME.arms if arm.name.startswith("taught")}
+    assert len(legs) == 1
 
 
 def test_an_arm_without_its_setting_is_not_run():

@@ -86,13 +86,22 @@ class Arm:
 LAST = "4"
 """the stage of self-play on the large board"""
 WHOLE = ((LAST, 1.0),)
+TAUGHT = (("3", 0.25), (LAST, 0.75))
+"""imitation on the large board before self-play: where ten minutes of self-play alone come to nothing, arms that differ
+in self-play can be told apart only behind it"""
+FIXED = ("stages.4.selfplay.opponent=baseline:depth=6",)
+WINDOW, DISCARD = ("stages.4.gate.discard=false",), ("stages.4.gate.discard=true",)
 
 ARMS = (
     Arm("curriculum", (("1a", 0.03), ("1b", 0.07), ("2", 0.30), ("3", 0.10), (LAST, 0.50))),
     Arm("scratch", WHOLE),
-    Arm("fixed", WHOLE, ("stages.4.selfplay.opponent=baseline:depth=6",), needs="selfplay.opponent"),
-    Arm("window", WHOLE, ("stages.4.gate.discard=false",), gated=True),
-    Arm("discard", WHOLE, ("stages.4.gate.discard=true",), gated=True),
+    Arm("fixed", WHOLE, FIXED, needs="selfplay.opponent"),
+    Arm("window", WHOLE, WINDOW, gated=True),
+    Arm("discard", WHOLE, DISCARD, gated=True),
+    Arm("taught", TAUGHT, extra=True),
+    Arm("taught-fixed", TAUGHT, FIXED, extra=True, needs="selfplay.opponent"),
+    Arm("taught-window", TAUGHT, WINDOW, gated=True, extra=True),
+    Arm("taught-discard", TAUGHT, DISCARD, gated=True, extra=True),
     Arm("capped", WHOLE, ("stages.4.selfplay.full_share=0.25", "stages.4.selfplay.cheap_simulations=40"), extra=True),
     Arm(
         "forced",
@@ -122,6 +131,14 @@ COMPARISONS = (
     ),
     Comparison("scratch", "fixed", "self-play reaches more than training against a fixed opponent only"),
     Comparison("discard", "window", "discarding old data on promotion reaches more than a window of 200,000 positions"),
+    Comparison(
+        "taught", "taught-fixed",
+        "after imitation, self-play reaches more than training against a fixed opponent only",
+    ),
+    Comparison(
+        "taught-discard", "taught-window",
+        "after imitation, discarding old data on promotion reaches more than keeping it",
+    ),
     Comparison("capped", "scratch", "searching most moves cheaply (playout cap randomisation) reaches more"),
     Comparison("forced", "scratch", "forced playouts with pruned targets reach more"),
     Comparison("squeeze", "scratch", "squeeze-excitation reaches more"),
