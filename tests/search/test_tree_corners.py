@@ -340,6 +340,8 @@ def test_a_proven_win_is_not_left_to_the_draw():
     trees.begin([position] * 50)
     trees.run(0)
     assert set(trees.choose()) == {3}
+    actions, weights = trees.policy(0)
+    assert dict(zip(actions.tolist(), weights.tolist(), strict=True)) == {action: action == 3 for action in range(7)}
 
 
 def test_a_proven_loss_is_not_drawn_while_there_is_another_move():
@@ -351,6 +353,7 @@ def test_a_proven_loss_is_not_drawn_while_there_is_another_move():
     proofs = trees.arrays.edges[0, :7]["proof"].tolist()
     assert proofs == [-1, -1, -1, 0, -1, -1, -1]
     assert set(trees.choose()) == {3}
+    assert np.flatnonzero(trees.taught_visits(0)).tolist() == [3]  # nor taught
     trees.arrays.edges["proof"][:, 3] = -1
     trees.arrays.nodes["proof"][:, 0] = -1
     assert len(set(trees.choose())) > 1  # where all lose, any will do

@@ -23,8 +23,7 @@ from rookery.search.inner import inner
 from rookery.search.lanes import lane_sum, lane_sync, lanes_legal
 from rookery.search.records import at, copy_record
 from rookery.search.tree_arrays import Single, Tree
-from rookery.search.tree_forced import most_visited, target_visits
-from rookery.search.tree_root import choose, improved_policy
+from rookery.search.tree_root import choose, improved_policy, taught_edge, taught_weight
 from rookery.search.tree_settings import LC0
 
 RULES = np.dtype(
@@ -164,9 +163,9 @@ def write_weights(t: Tree, weights: Any, lane: int, width: int) -> None:
         if lane == 0:
             improved_policy(t, weights)
     else:
-        best = most_visited(t)
+        best = taught_edge(t)
         for e in range(root.first + lane, root.first + root.count, width):
-            weights[place_of(t, e)] = float32(target_visits(t, e, best))
+            weights[place_of(t, e)] = float32(taught_weight(t, e, best))
     lane_sync()
 
 

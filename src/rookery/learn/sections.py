@@ -80,6 +80,9 @@ class SelfplaySettings(Section):
     playouts); 0: not so"""
     prune: YesNo = False
     """whether moves are taught and drawn by their visits without forced ones (policy target pruning)"""
+    fours: YesNo = False
+    """in Gomoku, whether wins by continuous fours are looked for at every leaf; such proofs are carried up the tree, a
+    proven win is taught alone and a move proven to lose not at all. On processors only"""
     temperature: Annotated[float, span(0, 100)] = 1.0
     """moves are drawn in proportion to visits ^ (1 / temperature); 0: the most visited"""
     temperature_plies: Annotated[int, span(0, 1 << 30)] = 15
@@ -120,6 +123,7 @@ class SelfplaySettings(Section):
             self.gumbel
             and self.forced
             and f"forced: must be 0 with gumbel search, which shares out its own visits, not {self.forced:g}",
+            self.gumbel and self.fours and "fours: must be false with gumbel search, which teaches by means",
             self.prune and not self.forced and "prune: must be false where forced is 0, since no visit is forced",
             self.opponent_taught and not self.opponent and "opponent_taught: must be false where there is no opponent",
             self.full_share < 1
@@ -134,7 +138,7 @@ class SelfplaySettings(Section):
     def tree(self, seed: int = 0) -> TreeSettings:
         """Return the settings of a full search of one move."""
         shared = {field.name for field in fields(TreeSettings)} & set(type(self).model_fields)
-        return TreeSettings(seed=seed, **{name: getattr(self, name) for name in shared})
+        return TreeSettings(seed=seed, prove=self.fours, **{name: getattr(self, name) for name in shared})
 
 
 # ---- training ------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from rookery.learn.sections import SelfplaySettings
 from rookery.search.analysis import Watch
 from rookery.search.borrowed import borrowed
 from rookery.search.evaluator import Evaluator
+from rookery.search.gomoku_fours import SeesFours
 from rookery.search.tree_arrays import PLAIN, Arrays, tree_of
 from rookery.search.tree_kernels import begin_all
 from rookery.search.trees import Trees
@@ -169,6 +170,8 @@ class SelfPlay:
         """Make one move in every game, put finished games into the replay and begin new ones in their place."""
         if evaluator.kind != self.replay.kind:
             raise BadInput(f"the network sees {evaluator.kind!r}, the replay holds {self.replay.kind!r}")
+        if self.settings.fours:  # anew each time, since what it remembers is not saved with the games
+            evaluator = SeesFours(evaluator, self.game)
         teaches = round_teaches(self.settings, self.seed, self.rounds)
         simulations = self.settings.simulations if teaches else self.settings.cheap_simulations
         begin_all(self.trees.arrays, np.full(self.trees.count, simulations, np.int32), True)

@@ -11,10 +11,9 @@ from rookery.search.borrowed import borrowed
 from rookery.search.inner import inner
 from rookery.search.records import at, prefetch
 from rookery.search.tree_arrays import SEARCHING, Arrays, tree_of
-from rookery.search.tree_forced import most_visited, target_visits
 from rookery.search.tree_keep import begin, clear, play_on
 from rookery.search.tree_playouts import judge_by_playouts
-from rookery.search.tree_root import choose, improved_policy
+from rookery.search.tree_root import choose, improved_policy, taught_edge, taught_weight
 from rookery.search.tree_walk import back_up, forget, gather, observe_leaves
 
 AHEAD = 4  # trees between asking for memory and using it
@@ -120,8 +119,8 @@ def improve(a: Arrays, b: int, out: Any) -> None:
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def visits_for_target(a: Arrays, b: int, out: Any) -> None:
-    """Write the visits of one tree's root moves that are taught."""
+    """Write the weights of one tree's root moves in what is taught."""
     t = tree_of(a, b)
-    best = most_visited(t)
+    best = taught_edge(t)
     for i in range(at(t.nodes, 0).count):
-        out[i] = target_visits(t, at(t.nodes, 0).first + i, best)
+        out[i] = taught_weight(t, at(t.nodes, 0).first + i, best)

@@ -273,10 +273,16 @@ def best_edge(t: Tree) -> int:
 
 
 @inner
+def is_refuted(t: Tree, e: int) -> bool:
+    """Tell whether a root move is proven to lose where not all are."""
+    return bool(t.options.prove and at(t.edges, e).proof < 0 and at(t.nodes, 0).proof == 0)
+
+
+@inner
 def draw_weight(t: Tree, e: int, best: int) -> float:
     """Return the weight of a root move in the draw: none if it was not visited, or is proven to lose and others not."""
     visits, power = target_visits(t, e, best), 1.0 / float(t.options.temperature)
-    if visits == 0 or (t.options.prove and at(t.edges, e).proof < 0 and at(t.nodes, 0).proof == 0):
+    if visits == 0 or is_refuted(t, e):
         return 0.0
     return float((float(visits) / float(at(t.edges, best).visits)) ** power)
 
@@ -306,6 +312,29 @@ def choose(t: Tree) -> int:
     """Choose the move of a finished search and return its edge; one lane is enough."""
     t.tree.chosen = int32(drawn_edge(t) if draws(t) else best_edge(t))
     return int(t.tree.chosen)
+
+
+@inner
+def is_won(t: Tree) -> bool:
+    """Tell whether a win is proven at the root."""
+    return bool(t.options.prove and at(t.nodes, 0).proof > 0)
+
+
+@inner
+def taught_edge(t: Tree) -> int:
+    """Return the root's edge that is taught most: that of a proven win, or the most visited."""
+    return best_edge(t) if is_won(t) else most_visited(t)
+
+
+@inner
+def taught_weight(t: Tree, e: int, best: int) -> float:
+    """Return the weight of a root move in what is taught: its visits, but a proven win is taught alone.
+
+    A move that is proven to lose has none where others are not; `best` is `taught_edge`.
+    """
+    if is_won(t):
+        return 1.0 if e == best else 0.0
+    return 0.0 if is_refuted(t, e) else float(target_visits(t, e, best))
 
 
 # ---- what is told --------------------------------------------------------------------------------

@@ -225,7 +225,7 @@ class Trees:
         return actions, visits / visits.sum()
 
     def taught_visits(self, b: int) -> np.ndarray:
-        """Return the visits of a root's moves, without those that were forced if these are pruned."""
+        """Return the weights of a root's moves in what is taught: visits, less forced ones if these are pruned."""
         visits = np.empty(self.edges_of(b, 0)[1], np.float64)
         visits_for_target(self.arrays, b, visits)
         return visits
