@@ -24,7 +24,7 @@ from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands, Transcript
 from rookery.search.expected import Exact, expected
-from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots
+from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots, open_tokens
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import sample_worlds
 from support import HOUSE_42, random_walk
@@ -42,7 +42,11 @@ def walked(spec: str = "texas42:bid=31,first=2", seeds: range = range(3)) -> np.
 
 def test_tokens_for_many_positions_are_those_the_game_shows():
     game, states = load("texas42:bid=31,first=2"), walked()
-    for tokens, kind in ((all_tokens(states), "all"), (known_tokens(states, 2), "known")):
+    for tokens, kind in (
+        (all_tokens(states), "all"),
+        (known_tokens(states, 2), "known"),
+        (open_tokens(states), "open"),
+    ):
         for number, state in enumerate(states):
             position = game.start()
             position.states[0] = state
@@ -59,10 +63,11 @@ def test_tokens_made_where_the_network_is_are_the_same():
     assert (tokens.numpy() == all_tokens(states)).all()
 
 
-def test_an_oracle_says_what_its_network_says_whatever_the_size_of_its_passes():
-    network, states = build(SMALL, 2), walked()
+@pytest.mark.parametrize(("reads", "seen"), [("all", all_tokens), ("open", open_tokens)])
+def test_an_oracle_says_what_its_network_says_whatever_the_size_of_its_passes(reads, seen):
+    network, states = build(SMALL.model_copy(update={"reads": reads}), 2), walked()
     assert isinstance(network, Hands)
-    tokens = torch.from_numpy(all_tokens(states))
+    tokens = torch.from_numpy(seen(states))
     wanted = network.points(tokens).detach().numpy()
     for rows in (7, 1000):
         assert np.allclose(HandsOracle(network, "cpu", rows)(states), wanted, atol=1e-4)

@@ -155,12 +155,12 @@ def test_networks_of_lc0_are_checked(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("stage", "observation"), [(1, "all"), (2, "known")])
+@pytest.mark.parametrize(("stage", "observation"), [(1, "all"), (1, "open"), (2, "known")])
 def test_networks_of_texas_42_are_asked_for_points(tmp_path, stage, observation):
     from rookery.nets.residual import build
     from studies.texas42_samples import HANDS, TRANSCRIPT
 
-    network = build(HANDS if stage == 1 else TRANSCRIPT, 0).eval()
+    network = build(HANDS.model_copy(update={"reads": observation}) if stage == 1 else TRANSCRIPT, 0).eval()
     game = load("texas42")
     changes = {"game": game.spec, "rules_version": game.version, "observation": observation}
     found = check_network(kept(tmp_path / "one.pth", network, **changes), FEW)

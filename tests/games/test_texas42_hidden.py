@@ -44,7 +44,7 @@ def test_dealing_hidden_tiles_anew_changes_nothing_a_seat_sees(seed):
             seen, again = position.seen_by(viewer), other.seen_by(viewer)
             assert seen.states.tobytes() == again.states.tobytes()
             assert (seen.text(), seen.draw(), seen.key) == (again.text(), again.draw(), again.key)
-            for kind in ("all", "own", "known"):
+            for kind in ("all", "own", "known", "open"):
                 assert (seen.observe(kind) == again.observe(kind)).all()
             if viewer == position.mover:
                 assert (position.observe("own") == other.observe("own")).all()

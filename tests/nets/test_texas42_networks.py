@@ -9,13 +9,23 @@ from torch import nn
 
 from rookery.errors import BadInput
 from rookery.games.library import load
-from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig, read_config
+from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TokensConfig, TranscriptConfig, read_config
 from rookery.nets.files import About, load_network, save_network
 from rookery.nets.residual import build
-from rookery.nets.texas42 import HANDS_VALUES, HANDS_WIDE, Hands, Transcript, slot_tiles
+from rookery.nets.texas42 import (
+    HANDS_VALUES,
+    HANDS_WIDE,
+    Layer,
+    OpenHands,
+    PlainHands,
+    Transcript,
+    initial_hand,
+    slot_tiles,
+)
 from support import random_walk
 
 SMALL = HandsConfig(width=24, heads=2, layers=2, mlp=32)
+OPEN = SMALL.model_copy(update={"reads": "open"})
 TINY = TranscriptConfig(width=16, heads=2, layers=2, mlp=32)
 
 
@@ -37,6 +47,34 @@ def slow_count(width: int, layers: int, mlp: int) -> int:
     return embeddings + sum(sizes) * width + width + heads + sum(p.numel() for p in encoder.parameters())
 
 
+def encoder_layer(ours: Layer, config: TokensConfig) -> nn.TransformerEncoderLayer:
+    """Return PyTorch's layer with the same weights."""
+    layer = nn.TransformerEncoderLayer(
+        config.width, config.heads, config.mlp, dropout=0.0, batch_first=True, norm_first=config.norm_first
+    )
+    layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias = ours.attend_in.weight, ours.attend_in.bias
+    layer.self_attn.out_proj.weight, layer.self_attn.out_proj.bias = ours.attend_out.weight, ours.attend_out.bias
+    layer.linear1, layer.linear2 = ours.mlp_in, ours.mlp_out
+    layer.norm1, layer.norm2 = ours.norm1, ours.norm2
+    return layer
+
+
+def sums_of_rows(network: OpenHands | Transcript, tokens: torch.Tensor) -> torch.Tensor:
+    """Return what the tokens of trick, tiles and seats begin as: a row for each value of each feature, added up."""
+    parts = []
+    for rows, some in (
+        (network.trick, tokens[:, :1]),
+        (network.tiles, tokens[:, 1:29]),
+        (network.seats, tokens[:, 29:]),
+    ):
+        stream = torch.zeros(*some.shape[:2], network.config.width)
+        for number in range(len(rows.table)):
+            feature, value = int(rows.features[number]), int(rows.values[number])
+            stream += (some[..., feature] == value)[..., None] * rows.table[number]
+        parts.append(stream)
+    return torch.cat(parts, 1)
+
+
 @pytest.mark.parametrize(("name", "count"), [("73k", 73_073), ("817k", 816_904), ("3.3M", 3_256_865)])
 def test_stage_1_has_as_many_parameters_as_described(name, count):
     config = HANDS[name]
@@ -45,7 +83,7 @@ def test_stage_1_has_as_many_parameters_as_described(name, count):
 
 def test_stage_1_computes_what_an_encoder_of_pytorch_does():
     network = build(SMALL, 3)
-    assert isinstance(network, Hands)
+    assert isinstance(network, PlainHands)
     tokens = observed("all")
     parts = []
     for feature, table in enumerate(network.tables):
@@ -53,12 +91,7 @@ def test_stage_1_computes_what_an_encoder_of_pytorch_does():
     x = network.joined(torch.cat(parts, 2))
     there = torch.cat((torch.ones(len(tokens), 1, dtype=torch.bool), tokens[:, 1:, 9] > 0), 1)
     for ours in network.layers:
-        layer = nn.TransformerEncoderLayer(24, 2, 32, dropout=0.0, batch_first=True)
-        layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias = ours.attend_in.weight, ours.attend_in.bias
-        layer.self_attn.out_proj.weight, layer.self_attn.out_proj.bias = ours.attend_out.weight, ours.attend_out.bias
-        layer.linear1, layer.linear2 = ours.mlp_in, ours.mlp_out
-        layer.norm1, layer.norm2 = ours.norm1, ours.norm2
-        x = layer(x, src_key_padding_mask=~there)
+        x = encoder_layer(ours, SMALL)(x, src_key_padding_mask=~there)
     found = network.judge(tokens)
     for row, one in enumerate(tokens):
         mine = [place for place in range(1, 29) if one[place, 6] == 1]
@@ -69,7 +102,7 @@ def test_stage_1_computes_what_an_encoder_of_pytorch_does():
 @pytest.mark.parametrize("trick", range(4))
 def test_leaving_out_tokens_that_stand_for_nothing_is_masking_them(trick):
     network, tokens = build(SMALL, 1), observed("all")
-    assert isinstance(network, Hands)
+    assert isinstance(network, PlainHands)
     some = tokens[(tokens[:, 29:, 9] > 0).sum(1) == trick]
     masked, cut = network.judge(some), network.judge(some, trick)
     assert len(some) > 20
@@ -79,7 +112,7 @@ def test_leaving_out_tokens_that_stand_for_nothing_is_masking_them(trick):
 
 def test_the_order_of_the_own_tiles_orders_the_answers_of_stage_1_and_changes_nothing_else():
     network, tokens = build(SMALL, 2), observed("all")
-    assert isinstance(network, Hands)
+    assert isinstance(network, PlainHands)
     order = torch.tensor([3, 0, 6, 1, 2, 5, 4])
     shuffled = tokens.clone()
     hands = shuffled[:, 1:29].view(-1, 4, 7, 12)
@@ -89,15 +122,44 @@ def test_the_order_of_the_own_tiles_orders_the_answers_of_stage_1_and_changes_no
     assert torch.allclose(first.value, second.value, atol=1e-5)
 
 
-@pytest.mark.parametrize("config", [SMALL, SMALL.model_copy(update={"norm_first": True}), TINY, HANDS["73k"]])
+@pytest.mark.parametrize("config", [SMALL, SMALL.model_copy(update={"norm_first": True}), OPEN, TINY, HANDS["73k"]])
 def test_networks_of_texas42_come_back_from_files_as_they_were(config, tmp_path):
     network = build(config, 5).eval()
     save_network(tmp_path / "a.safetensors", network, About(game="texas42", observation="all"))
     loaded = load_network(tmp_path / "a.safetensors")
     assert loaded.config == config
-    seen = observed("all" if isinstance(config, HandsConfig) else "known").flatten(1).float()
+    seen = observed(config.reads if isinstance(config, HandsConfig) else "known").flatten(1).float()
     for one, other in zip(network(seen), loaded.network(seen), strict=True):
         assert torch.equal(one, other)
+
+
+def test_a_stage_1_that_is_told_more_computes_what_an_encoder_of_pytorch_does():
+    network, seen = build(OPEN, 3), observed("open")
+    assert isinstance(network, OpenHands)
+    x = sums_of_rows(network, seen)
+    for ours in network.layers:
+        x = encoder_layer(ours, OPEN)(x)
+    found = network.judge(seen)
+    slots = [
+        position.state["tiles"][position.mover].tolist()
+        for seed in range(4)
+        for position, action in random_walk(load("texas42:bid=30"), seed)
+        if action is not None
+    ]
+    assert len(slots) == len(seen)
+    for row, hand in enumerate(slots):
+        tiles = [1 + tile for tile in hand]
+        assert torch.allclose(found.slots[row], network.slot_head(x[row, tiles]).squeeze(1), atol=1e-5)
+    assert torch.allclose(found.value, network.value_head(x[:, 0]).squeeze(1), atol=1e-5)
+
+
+@pytest.mark.parametrize("config", [SMALL, OPEN])
+def test_stage_1_knows_who_leads(config):
+    network = build(config)
+    for position, action in random_walk(load("texas42"), 7):
+        if action is not None:
+            leads = network.leads(torch.from_numpy(position.observe(config.reads))[None])
+            assert bool(leads) == (int(position.state["plays"]) % 4 == 0)
 
 
 def test_heads_must_divide_the_width():
@@ -113,34 +175,18 @@ def test_slots_of_stage_2_are_those_of_the_initial_hand():
         if action is None:
             break
         tokens = torch.from_numpy(position.seen_by(position.mover).observe("known"))[None]
-        assert slot_tiles(tokens[:, 1:29])[0].tolist() == position.state["tiles"][position.mover].tolist()
+        assert slot_tiles(initial_hand(tokens[:, 1:29]))[0].tolist() == position.state["tiles"][position.mover].tolist()
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_stage_2_computes_what_an_encoder_of_pytorch_does(norm_first):
     network, tokens = build(TINY.model_copy(update={"norm_first": norm_first}), 3), observed("known")
     assert isinstance(network, Transcript)
-    parts = []
-    for rows, some in (
-        (network.trick, tokens[:, :1]),
-        (network.tiles, tokens[:, 1:29]),
-        (network.seats, tokens[:, 29:]),
-    ):
-        stream = torch.zeros(*some.shape[:2], TINY.width)
-        for number in range(len(rows.table)):
-            feature, value = int(rows.features[number]), int(rows.values[number])
-            stream += (some[..., feature] == value)[..., None] * rows.table[number]
-        parts.append(stream)
-    x = torch.cat(parts, 1)
+    x = sums_of_rows(network, tokens)
     for ours in network.layers:
-        layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True, norm_first=norm_first)
-        layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias = ours.attend_in.weight, ours.attend_in.bias
-        layer.self_attn.out_proj.weight, layer.self_attn.out_proj.bias = ours.attend_out.weight, ours.attend_out.bias
-        layer.linear1, layer.linear2 = ours.mlp_in, ours.mlp_out
-        layer.norm1, layer.norm2 = ours.norm1, ours.norm2
-        x = layer(x)
+        x = encoder_layer(ours, network.config)(x)
     found = network.expect(tokens)
-    for row, tiles in enumerate(slot_tiles(tokens[:, 1:29])):
+    for row, tiles in enumerate(slot_tiles(initial_hand(tokens[:, 1:29]))):
         mine = network.norm(x[row, 1 + tiles])
         assert torch.allclose(found.mean[row], network.mean_head(mine).squeeze(1), atol=1e-5)
         spread = nn.functional.softplus(network.spread_head(mine).squeeze(1))

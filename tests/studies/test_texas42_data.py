@@ -15,8 +15,8 @@ from rookery.errors import BadInput
 from rookery.nets.configs import HandsConfig
 from rookery.nets.residual import build
 from rookery.search.expected import expected_many
-from rookery.search.solve.texas42 import Solver
-from rookery.search.texas42_batch import called, dealt, longest_suits, play_random_each
+from rookery.search.solve.texas42 import ILLEGAL, Solver
+from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_random_each
 from rookery.search.texas42_reachable import kept_of_words, reachable
 from rookery.search.texas42_replay import kept_of, positions, replayed
 from rookery.studies.texas42_decisions import (
@@ -168,12 +168,23 @@ def essence(state: np.void) -> bytes:
 
 def successors(state: np.void) -> list[np.void]:
     """Return the positions after every legal play."""
-    from rookery.search.texas42_batch import legal_slots, play_each
+    from rookery.search.texas42_batch import play_each
 
     slots = np.flatnonzero(legal_slots(np.array([state]))[0])
     many = np.repeat(np.array([state]), len(slots))
     play_each(many, slots)
     return list(many)
+
+
+def test_positions_from_the_middle_have_a_choice_and_exact_q():
+    rows = rows_of(PositionSettings(source="middle", per_deal=6), np.arange(30))
+    made = positions(*(rows[name] for name in OF_POSITION))
+    assert set(made["plays"].tolist()) == set(range(8, 24))
+    assert ((rows["q"] != ILLEGAL) == legal_slots(made)).all()
+    assert (legal_slots(made).sum(1) > 1).all()
+    late = made["plays"] >= 14
+    assert (Solver().q(made[late]).q == rows["q"][late]).all()
+    assert 60 < len(made) < 6 * 30
 
 
 @pytest.mark.slow
@@ -269,12 +280,13 @@ class LateOnly(ExactLabeller):
         return super().begin(states, worlds if states["plays"][0] >= LATE else 1, seeds)
 
 
-@pytest.mark.parametrize("padded", [False, True])
-def test_labels_of_a_network_are_means_over_the_same_worlds(padded):
+@pytest.mark.parametrize(("padded", "reads"), [(False, "all"), (True, "all"), (False, "open"), (True, "open")])
+def test_labels_of_a_network_are_means_over_the_same_worlds(padded, reads):
     from rookery.search.worlds import sample_worlds
 
     config = HandsConfig(width=24, heads=2, layers=1, mlp=32)
-    networks = [build(config.model_copy(update={"answers": answers}), 3) for answers in ("q", "policy")]
+    of_each = (("q", reads), ("policy", "all"))  # two that read the same, and two that do not
+    networks = [build(config.model_copy(update={"answers": a, "reads": r}), 3) for a, r in of_each]
     for network in networks:
         network.slot_head.weight.data *= 0.3  # points beyond 42 would be cut
     oracle, second = (HandsOracle(network, "cpu", rows=64) for network in networks)

@@ -24,7 +24,7 @@ from rookery.studies.texas42_plan import preset_of, sized
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import decision_columns, load_tables, position_columns
 from rookery.studies.texas42_training import Trainer
-from studies.texas42_samples import Guessing, late_rows, settings_of, small_study
+from studies.texas42_samples import HANDS, Guessing, late_rows, settings_of, small_study
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,13 @@ def study(tmp_path_factory):
 
 def tables_of(study, stage, **changes):
     settings = settings_of(stage, **changes)
-    return load_tables(study, settings.kind, settings.data, "cpu", settings.rows, settings.valid_rows)
+    return load_tables(
+        study, settings.kind, settings.data, "cpu", settings.rows, settings.valid_rows, reads=settings.reads
+    )
+
+
+def reading(observation):
+    return HANDS.model_copy(update={"reads": observation})
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -159,16 +165,18 @@ def test_a_run_that_is_stopped_again_and_again_ends_as_one_that_is_not(study, st
     assert not list(parted.folder.glob("state*"))
 
 
-@pytest.mark.parametrize("muon", [0.0, 1.0])
-def test_a_run_learns(study, muon):
-    run = Run(study, settings_of(1, f"learns-{muon:.0f}", steps=80, every=40, learning_rate=3e-3, muon=muon))
-    run.train(tables_of(study, 1))
+@pytest.mark.parametrize(("muon", "reads"), [(0.0, "all"), (1.0, "all"), (1.0, "open")])
+def test_a_run_learns(study, muon, reads):
+    changes = {"steps": 80, "every": 40, "learning_rate": 3e-3, "muon": muon, "network": reading(reads)}
+    run = Run(study, settings_of(1, f"learns-{reads}-{muon:.0f}", **changes))
+    run.train(tables_of(study, 1, network=reading(reads)))
     first, last = run.progress.read()
     assert last["train"]["loss"] < 0.7 * first["train"]["loss"]
     assert set(last["valid"]) == {"positions-late"}
     figures = last["valid"]["positions-late"]
     assert figures["all"]["count"] == figures["unforced"]["count"] + figures["forced"]["count"] == 50
     assert figures["forced"]["gap"] == 0
+    assert load_network(run.network_file).about.observation == reads
     facts = json.loads(run.facts_file.read_bytes())
     assert facts["parameters"] == sum(p.numel() for p in load_network(run.network_file).network.parameters())
     assert list(facts["checksums"]) == ["positions-late/00000"]
@@ -207,14 +215,16 @@ def test_a_run_is_not_gone_on_with_under_other_settings(study):
         Run(study, settings_of(1, "large", batch=1000)).train(tables_of(study, 1))
 
 
-def test_a_run_from_before_there_was_muon_goes_on(study):
+def test_a_run_from_before_there_were_muon_and_open_hands_goes_on(study):
     run = Run(study, settings_of(1, "old"))
     assert not run.train(tables_of(study, 1), until=0.0)
     facts = json.loads(run.facts_file.read_bytes())
-    del facts["muon"]
+    del facts["muon"], facts["network"]["reads"]
     run.facts_file.write_text(json.dumps(facts))
     with pytest.raises(BadInput, match=r"muon 0\.0, not 2\.0"):
         Run(study, settings_of(1, "old", muon=2.0)).train(tables_of(study, 1))
+    with pytest.raises(BadInput, match=r"'reads': 'all'.*, not .*'reads': 'open'"):
+        Run(study, settings_of(1, "old", network=reading("open"))).train(tables_of(study, 1))
     assert Run(study, settings_of(1, "old")).train(tables_of(study, 1))
 
 

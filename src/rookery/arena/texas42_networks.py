@@ -30,7 +30,7 @@ from rookery.nets.files import Loaded, load_network
 from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Transcript
 from rookery.search.analysis import Analysis, Line
 from rookery.search.expected import Exact, bids_of
-from rookery.search.texas42_batch import known_tokens, legal_slots
+from rookery.search.texas42_batch import known_tokens, legal_slots, open_tokens
 
 ROWS = {"cpu": 512, "cuda": 32768, "mps": 4096}
 """positions of one pass; kernels for attention take fewer than 65,536"""
@@ -134,6 +134,7 @@ class HandsOracle:
         kind = self.device.type
         self.rows, self.threads = rows or ROWS[kind], threads
         self.network = copy.deepcopy(network).to(self.device, HALF[kind]).eval()
+        self.reads: str = network.config.reads
         self.tokens = HandTokens(self.device)
         self.compiled = compiled
         self.points = torch.compile(self.network.points, dynamic=False) if compiled else self.network.points
@@ -167,12 +168,19 @@ class HandsOracle:
 
     def judged(self, states: np.ndarray) -> Tensor:
         """Judge positions in one pass; on a device what is found may still be under way."""
-        tiles = sent(states["tiles"], self.device)
-        return self.asked(tiles, self.tokens.public(states), common_trick(states))
+        all_of_them = torch.arange(len(states), device=self.device)
+        return self.points(self.told(states, states)(all_of_them), common_trick(states))
 
-    def asked(self, tiles: Tensor, public: Tensor, trick: int | None) -> Tensor:
-        """Judge worlds that are on the device: Q or logits [R, 7]."""
-        return self.points(self.tokens(tiles, public), trick)
+    def told(self, drawn: np.ndarray, states: np.ndarray) -> Callable[[Tensor], Tensor]:
+        """Send worlds to the device; what is returned makes the tokens of some of them, given by their numbers.
+
+        drawn, states  [P * W], [P]: the worlds of each position, and the positions
+        """
+        if self.reads == "open":
+            tokens = sent(open_tokens(drawn, self.threads or 1), self.device)
+            return lambda some: tokens[some]
+        tiles, public, worlds = sent(drawn["tiles"], self.device), self.tokens.public(states), len(drawn) // len(states)
+        return lambda some: self.tokens(tiles[some], public[some // worlds])
 
 
 def common_trick(states: np.ndarray) -> int | None:

@@ -120,7 +120,7 @@ def data(
     second: Annotated[
         str, Option(metavar="NETWORK", help="a Stage 1 in policy mode whose mean logits are kept, too")
     ] = "",
-    source: Annotated[str, Option(help="of positions: random, played or uniform")] = "played",
+    source: Annotated[str, Option(help="of positions: random, played, middle or uniform")] = "played",
     compiled: CompileOption = False,
     per_deal: Annotated[int, Option(help="positions of a deal, where they are drawn")] = 8,
     per_shard: Annotated[int, Option(help="games or deals of a file")] = 1024,
@@ -177,7 +177,7 @@ def data(
 @texas42.command("train-stage1")
 def train_stage1(
     folder: FolderOption = PLACE,
-    size: Annotated[str, Option(help="73k, 817k or 3.3M")] = "817k",
+    size: Annotated[str, Option(help="73k, 817k, 3.3M, open-64x2, open-96x3 or open-128x4")] = "817k",
     answers: Annotated[str, Option(help="q (points) or policy (softmax of Q / 3)")] = "q",
     steps: StepsOption = 20_000,
     batch: Annotated[int, Option(help="positions of a step")] = 512,

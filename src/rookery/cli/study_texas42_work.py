@@ -281,11 +281,11 @@ class Loaded:
         """Return the data of a run."""
         from rookery.studies.texas42_tables import load_tables
 
-        key = (settings.kind, settings.data, settings.rows, settings.valid_rows)
+        key = (settings.kind, settings.data, settings.rows, settings.valid_rows, settings.reads)
         if key != self.key:
             self.key = self.tables = None  # before there are new ones: a card has no room for both
-            kind, names, rows, valid_rows = key
-            self.tables = load_tables(self.folder, kind, names, self.device, rows, valid_rows, self.threads)
+            kind, names, rows, valid_rows, reads = key
+            self.tables = load_tables(self.folder, kind, names, self.device, rows, valid_rows, self.threads, reads)
             self.key = key
         return self.tables  # type: ignore[no-any-return]
 

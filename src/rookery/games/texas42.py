@@ -53,6 +53,7 @@ from rookery.games.texas42_auction import (
 )
 from rookery.games.texas42_house import FIRST_SPLASH, USUAL, packed, read_house
 from rookery.games.texas42_known import KNOWN_FEATURES, KNOWN_TOKENS, known
+from rookery.games.texas42_open import OPEN_FEATURES, OPEN_TOKENS, open_hands
 from rookery.games.texas42_play import DEAL_STREAM, clear, deal_hands, playable, put
 from rookery.games.texas42_setup import Hand, set_up
 from rookery.games.texas42_tiles import (
@@ -70,7 +71,7 @@ from rookery.games.texas42_tiles import (
 )
 from rookery.games.texas42_tiles import deal as deal
 
-ALL, OWN, KNOWN, BIDS = 0, 1, 2, 3  # kinds of observations
+ALL, OWN, KNOWN, OPEN, BIDS = range(5)  # kinds of observations
 MARKS_OF_A_GAME = 7.0
 
 # The record has no holes: NumPy leaves them unset when it copies, and equal positions should have equal bytes.
@@ -199,6 +200,8 @@ def observe(state: State, kind: int, i: int) -> float:
         return tokens.bidding(state, i)
     if kind == KNOWN:
         return float(known(state, i))
+    if kind == OPEN:
+        return float(open_hands(state, i))
     return float(tokens.all_hands(state, i) if kind == ALL else tokens.own_hand(state, i))
 
 
@@ -303,6 +306,7 @@ class Texas42(Game):
             "all": (tokens.ALL_TOKENS, tokens.ALL_FEATURES),
             "own": (tokens.OWN_TOKENS, tokens.OWN_FEATURES),
             "known": (KNOWN_TOKENS, KNOWN_FEATURES),
+            "open": (OPEN_TOKENS, OPEN_FEATURES),
         }
         if auction != "none":
             self.observations["bidding"] = (tokens.BIDDING_NUMBERS + (SEATS if self.house else 0),)

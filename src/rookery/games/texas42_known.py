@@ -84,7 +84,7 @@ def known_of_trick(state: State, feature: int) -> int:
     if feature == 5:
         return worth // 5
     if feature == 6 and has_suits(state):
-        return popcount(unseen(state) & FOLLOW[state.declaration, CALLED])
+        return popcount(unseen(state) & tiles_of_suit(int(state.declaration), CALLED))
     return UNKNOWN
 
 
@@ -118,7 +118,7 @@ def known_of_play(state: State, tile: int, feature: int) -> int:
         return place
     if feature == 9 and has_suits(state):
         suit = LEADS[state.declaration, state.history[place & ~3]]
-        return 1 if FOLLOW[state.declaration, suit] & bit(tile) != uint32(0) else 0
+        return 1 if tiles_of_suit(int(state.declaration), int(suit)) & bit(tile) != uint32(0) else 0
     if feature == 11 and place >= first:
         return 1 if place == best_place(state) else 0
     return UNKNOWN
@@ -149,13 +149,13 @@ def known_of_live(state: State, tile: int, feature: int) -> int:
         return UNKNOWN
     suit = int(LEADS[declaration, tile])
     if feature == 15:
-        return popcount(hidden & FOLLOW[declaration, suit])
+        return popcount(hidden & tiles_of_suit(declaration, suit))
     if feature == 16 and suit != CALLED and HIGH[tile] != LOW[tile]:
         suit = int(LOW[tile])
     elif feature != 10:
         return UNKNOWN
     others = hidden if mine else uint32(ALL_TILES) & ~state.played
-    return popcount(ABOVE[declaration, suit, tile] & others)
+    return popcount(tiles_above(declaration, suit, tile) & others)
 
 
 @njit(cache=True, nogil=True)
@@ -195,6 +195,18 @@ def has_suits(state: State) -> bool:
 
 
 @njit(cache=True, nogil=True)
+def tiles_of_suit(declaration: int, suit: int) -> Word:
+    """Return the tiles that belong to a suit; on a card the table is there once, for all that ask."""
+    return FOLLOW[declaration, suit]
+
+
+@njit(cache=True, nogil=True)
+def tiles_above(declaration: int, suit: int, tile: int) -> Word:
+    """Return the tiles of a suit that rank above one of it."""
+    return ABOVE[declaration, suit, tile]
+
+
+@njit(cache=True, nogil=True)
 def unseen(state: State) -> Word:
     """Return the tiles that are neither played nor in the mover's hand."""
     return uint32(ALL_TILES) & ~(state.played | state.hands[state.texas42_mover])
@@ -225,6 +237,6 @@ def place_of(state: State, tile: int) -> int:
 def not_void(state: State, seat: int, tile: int) -> bool:
     """Tell whether a seat may hold a tile, by the suits it has shown not to hold."""
     for suit in range(SUITS):
-        if state.voids[seat] >> suit & 1 and FOLLOW[state.declaration, suit] & bit(tile) != uint32(0):
+        if state.voids[seat] >> suit & 1 and tiles_of_suit(int(state.declaration), suit) & bit(tile) != uint32(0):
             return False
     return True

@@ -179,16 +179,18 @@ class TokensConfig(Config):
 
 
 class HandsConfig(TokensConfig):
-    """Stage 1 of Texas 42: reads all four hands, the observation `all`, and judges the seven slots of the mover."""
+    """Stage 1 of Texas 42: sees all four hands, and judges the seven slots of the mover."""
 
     kind: Literal["hands"] = "hands"
     answers: Literal["q", "policy"] = "q"
     """what it tells of a slot: the points still to come, from the mover's side, or a logit"""
+    reads: Literal["all", "open"] = "all"
+    """the observation: the hands as they are, or told tile by tile what the rules make of them"""
 
     @property
     def inputs(self) -> int:
-        """Numbers of an observation: 32 tokens of 12."""
-        return 32 * 12
+        """Numbers of an observation: 32 tokens of 12, or 33 of 17."""
+        return 32 * 12 if self.reads == "all" else 33 * 17
 
 
 class TranscriptConfig(TokensConfig):
@@ -298,8 +300,11 @@ HANDS = {
     "73k": HandsConfig(width=64, heads=4, layers=2, mlp=128),
     "817k": HandsConfig(),
     "3.3M": HandsConfig(width=256, heads=8, layers=6, mlp=512),
+    "open-64x2": HandsConfig(reads="open", width=64, heads=4, layers=2, mlp=128),
+    "open-96x3": HandsConfig(reads="open", width=96, heads=6, layers=3, mlp=384),
+    "open-128x4": HandsConfig(reads="open", width=128, heads=4, layers=4, mlp=384),
 }
-"""the sizes of Stage 1 of Texas 42, by their parameters"""
+"""the sizes of Stage 1 of Texas 42, by their parameters, or by width and layers of those that are told more"""
 TRANSCRIPTS = {
     "64x2": TranscriptConfig(width=64, heads=4, layers=2, mlp=256, norm_first=True),
     "96x3": TranscriptConfig(width=96, heads=6, layers=3, mlp=192, norm_first=True),

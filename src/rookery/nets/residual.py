@@ -25,7 +25,7 @@ from rookery.nets.configs import (
 )
 from rookery.nets.lc0.trained import AttentionBodyNetwork
 from rookery.nets.network import Answers, Network
-from rookery.nets.texas42 import Hands, Transcript
+from rookery.nets.texas42 import OpenHands, PlainHands, Transcript
 from rookery.nets.tower import Tower
 from rookery.nets.transformer import Transformer
 
@@ -118,7 +118,7 @@ def build(config: NetworkConfig, seed: int = 0) -> Network:
         if isinstance(config, TransformerConfig):
             return Transformer(config)
         if isinstance(config, HandsConfig):
-            return Hands(config)
+            return (PlainHands if config.reads == "all" else OpenHands)(config)
         if isinstance(config, TranscriptConfig):
             return Transcript(config)
         if isinstance(config, AttentionBodyConfig):

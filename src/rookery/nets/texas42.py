@@ -8,6 +8,7 @@ a token begins as the sum of its rows. The sum is a product of marks and the tab
 needs no sorting of all tokens. A number that a feature does not have, such as -1 for what is not known, adds nothing.
 
     Stage 1 [N, 32, 12]   context, four hands by absolute seat and slot, up to three tiles of the trick
+         or [N, 33, 17]   the trick, 28 tiles by their ids, each in a hand, in the trick or gone, four seats
     Stage 2 [N, 33, 17]   the trick, 28 tiles by their ids, each in the own hand, played or not seen, four seats with
                           bids, points and voids
 """
@@ -34,7 +35,18 @@ SLOTS, SEATS, TILES = 7, 4, 28
 HANDS_TOKENS, HANDS_VALUES = 32, (7, 7, 2, 3, 8, 4, 2, 2, 2, 8, 10, 4)
 HANDS_WIDE = (0, 1, 4, 9, 10)
 """features of Stage 1 with many values: a sixth of the width each, the others a twelfth"""
-ME, KIND = 6, 9  # features of Stage 1
+ME, KIND, LEADER = 6, 9, 11  # features of Stage 1
+
+OPEN_TOKENS, OPEN_FEATURES = 33, 17
+OPEN_TRICK_VALUES = (10, 9, 4, 7, 4, 8)
+"""of the trick: declaration, suit led, tiles that lie, number, who has the best, counts in fives"""
+OPEN_TILE_VALUES = (7, 7, 2, 3, 8, 10, 10, 8, 8, 8, 8, 8, 8, 8, 8, 2, 8)
+"""of a tile: its face, declaration, where it is, how many of each hand are above it and of its suit, ...
+(`games.texas42_open`)"""
+OPEN_SEAT_VALUES = (4, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8)
+"""of a seat: which it is, tiles it holds, how many of each suit, counts in fives"""
+OWN_GONE, OWN, OWN_LEGAL = 1, 5, 9  # where a tile of the mover's initial hand is
+LYING = 2  # the feature of the trick that tells how many tiles lie
 
 TRANSCRIPT_TOKENS, TRANSCRIPT_FEATURES = 33, 17
 TRICK_VALUES = (10, 9, 4, 7, 4, 8, 8)
@@ -43,7 +55,7 @@ TILE_VALUES = (7, 7, 2, 3, 8, 10, 7, 4, 28, 2, 8, 2, 2, 2, 2, 8, 8)
 """of a tile: its face, declaration, where it is, by whom and when it was played, ... (`games.texas42_known`)"""
 SEAT_VALUES = (43, 8, 4, 2, 4, 43, 8, 2, 2, 2, 2, 2, 2, 2, 2)
 """of a seat: points bid, marks, spoken, declarer, seat, points taken, tiles held, and a void or none in each suit"""
-WHERE, BY = 6, 7  # features of a tile: where it is (0, 1: in the own hand), relative seat that played it
+WHERE, BY = 6, 7  # features of a tile: where it is, and for Stage 2 the relative seat that played it
 EVEN, NO_VALUE = 8, 99
 
 
@@ -164,88 +176,6 @@ def columns_of(counts: tuple[int, ...]) -> tuple[list[int], list[int]]:
     return [feature for feature, _ in pairs], [value for _, value in pairs]
 
 
-# ---- stage 1 -------------------------------------------------------------------------------------
-
-
-class Hands(Network):
-    """Stage 1: a transformer without places or causal mask that sees all four hands.
-
-    A shared linear layer reads the seven tokens of the hand to move, another the value from the context's token.
-    """
-
-    config: HandsConfig
-    features: Tensor
-    values: Tensor
-
-    def __init__(self, config: HandsConfig):
-        super().__init__()
-        self.config = config
-        widths = [config.width // (6 if feature in HANDS_WIDE else 12) for feature in range(len(HANDS_VALUES))]
-        self.tables = nn.ModuleList(
-            nn.Embedding(count, width) for count, width in zip(HANDS_VALUES, widths, strict=True)
-        )
-        self.joined = nn.Linear(sum(widths), config.width)
-        self.layers = layers_of(config)
-        self.norm = final_norm(config)
-        self.slot_head = nn.Linear(config.width, 1)
-        self.value_head = nn.Linear(config.width, 1)
-        features, values = padded(*columns_of(HANDS_VALUES))
-        keep(self, features=torch.tensor(features, device="cpu"), values=torch.tensor(values, device="cpu"))
-
-    def table(self) -> Tensor:
-        """Return what each value of each feature adds to a token [64, width]: its row, through the linear layer.
-
-        Rows of nothing follow, so that there are as many as cards multiply fastest.
-        """
-        parts, begin = [], 0
-        for rows in self.tables:
-            assert isinstance(rows, nn.Embedding)
-            width = rows.embedding_dim
-            parts.append(rows.weight @ self.joined.weight[:, begin : begin + width].T)
-            begin += width
-        joined = torch.cat(parts)
-        return functional.pad(joined, (0, 0, 0, len(self.features) - len(joined)))
-
-    def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
-        """Judge N positions from their tokens [N, 32, 12], whole numbers of any type.
-
-        trick  tiles of the current trick, if all positions have as many: tokens that stand for nothing are left out
-               then instead of masked, which is sooner
-        """
-        mask = None
-        if trick is None:
-            there = tokens[:, :, KIND] > 0
-            there = torch.cat((torch.ones_like(there[:, :1]), there[:, 1:]), 1)
-            mask = there[:, None, None, :]
-        else:
-            tokens = tokens[:, : 1 + TILES + trick]
-        table = self.table()
-        x = functional.linear(marks(tokens, self.features, self.values).to(table.dtype), table.T, self.joined.bias)
-        moves = tokens[:, 1 : 1 + TILES : SLOTS, ME].to(x.dtype)[:, :, None, None]
-
-        def context_and_hand(x: Tensor) -> Tensor:
-            mine = (x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1) * moves).sum(1)  # one of four is not nothing
-            return torch.cat((x[:, :1], mine), 1)
-
-        x = self.norm(through(self.layers, x, mask, context_and_hand))
-        return Judged(read_by(self.slot_head, x[:, 1:]), read_by(self.value_head, x[:, 0]))
-
-    def points(self, tokens: Tensor, trick: int | None = None) -> Tensor:
-        """Return the points still to come after playing each slot [N, 7], from the mover's side; or logits."""
-        slots = self.judge(tokens, trick).slots
-        return slots * POINTS if self.config.answers == "q" else slots
-
-    def forward(self, observations: Tensor) -> Answers:
-        """Judge N positions from flat observations `all`; the value is of the points still to come alone."""
-        tokens = observations.view(-1, HANDS_TOKENS, len(HANDS_VALUES)).long()
-        found = self.judge(tokens)
-        logits = found.slots * (POINTS / TEMPERATURE) if self.config.answers == "q" else found.slots
-        return logits, found.value.clamp(-1, 1)
-
-
-# ---- stage 2 -------------------------------------------------------------------------------------
-
-
 class Rows(nn.Module):
     """The beginning of tokens of one sort: the sum of a row for each value of each feature."""
 
@@ -263,6 +193,145 @@ class Rows(nn.Module):
         """Return the first stream [N, T, width] of tokens [N, T, F]."""
         table = functional.pad(self.table, (0, 0, 0, len(self.features) - len(self.table)))
         return marks(tokens, self.features, self.values).to(table.dtype) @ table
+
+
+# ---- stage 1 -------------------------------------------------------------------------------------
+
+
+class Hands(Network):
+    """Stage 1: a transformer without places or causal mask that sees all four hands.
+
+    A shared linear layer reads the seven tokens of the mover's initial hand, another the value from the first token.
+    """
+
+    config: HandsConfig
+    shape = (HANDS_TOKENS, len(HANDS_VALUES))
+    """tokens of an observation, and features of each"""
+
+    def __init__(self, config: HandsConfig):
+        super().__init__()
+        self.config = config
+        self.prepare()
+        self.layers = layers_of(config)
+        self.norm = final_norm(config)
+        self.slot_head = nn.Linear(config.width, 1)
+        self.value_head = nn.Linear(config.width, 1)
+
+    def prepare(self) -> None:
+        """Make what tokens begin as."""
+        raise NotImplementedError
+
+    def begun(self, tokens: Tensor, trick: int | None) -> tuple[Tensor, Tensor | None, Choice]:
+        """Return the first stream, which keys are seen, and what takes the first token and the mover's hand out."""
+        raise NotImplementedError
+
+    def leads(self, tokens: Tensor) -> Tensor:
+        """Tell in which positions the mover leads the trick [N]."""
+        raise NotImplementedError
+
+    def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
+        """Judge N positions from their tokens [N, 32, 12] or [N, 33, 17], whole numbers of any type.
+
+        trick  tiles of the current trick, if all positions have as many: tokens that stand for nothing may be left out
+               then instead of masked, which is sooner
+        """
+        x, mask, context_and_hand = self.begun(tokens, trick)
+        x = self.norm(through(self.layers, x, mask, context_and_hand))
+        return Judged(read_by(self.slot_head, x[:, 1:]), read_by(self.value_head, x[:, 0]))
+
+    def points(self, tokens: Tensor, trick: int | None = None) -> Tensor:
+        """Return the points still to come after playing each slot [N, 7], from the mover's side; or logits."""
+        slots = self.judge(tokens, trick).slots
+        return slots * POINTS if self.config.answers == "q" else slots
+
+    def forward(self, observations: Tensor) -> Answers:
+        """Judge N positions from flat observations; the value is of the points still to come alone."""
+        found = self.judge(observations.view(-1, *self.shape).long())
+        logits = found.slots * (POINTS / TEMPERATURE) if self.config.answers == "q" else found.slots
+        return logits, found.value.clamp(-1, 1)
+
+
+class PlainHands(Hands):
+    """Stage 1 that reads `all`: who holds what, what lies, what is called. It learns the rules by itself."""
+
+    features: Tensor
+    values: Tensor
+
+    def prepare(self) -> None:
+        """Make a table for each feature, and the linear layer behind them."""
+        width = self.config.width
+        widths = [width // (6 if feature in HANDS_WIDE else 12) for feature in range(len(HANDS_VALUES))]
+        self.tables = nn.ModuleList(
+            nn.Embedding(count, width) for count, width in zip(HANDS_VALUES, widths, strict=True)
+        )
+        self.joined = nn.Linear(sum(widths), width)
+        features, values = padded(*columns_of(HANDS_VALUES))
+        keep(self, features=torch.tensor(features, device="cpu"), values=torch.tensor(values, device="cpu"))
+
+    def table(self) -> Tensor:
+        """Return what each value of each feature adds to a token [64, width]: its row, through the linear layer.
+
+        Rows of nothing follow, so that there are as many as cards multiply fastest.
+        """
+        parts, begin = [], 0
+        for rows in self.tables:
+            assert isinstance(rows, nn.Embedding)
+            width = rows.embedding_dim
+            parts.append(rows.weight @ self.joined.weight[:, begin : begin + width].T)
+            begin += width
+        joined = torch.cat(parts)
+        return functional.pad(joined, (0, 0, 0, len(self.features) - len(joined)))
+
+    def begun(self, tokens: Tensor, trick: int | None) -> tuple[Tensor, Tensor | None, Choice]:
+        """Return the first stream; tokens that stand for nothing are left out, or masked."""
+        mask = None
+        if trick is None:
+            there = tokens[:, :, KIND] > 0
+            there = torch.cat((torch.ones_like(there[:, :1]), there[:, 1:]), 1)
+            mask = there[:, None, None, :]
+        else:
+            tokens = tokens[:, : 1 + TILES + trick]
+        table = self.table()
+        x = functional.linear(marks(tokens, self.features, self.values).to(table.dtype), table.T, self.joined.bias)
+        moves = tokens[:, 1 : 1 + TILES : SLOTS, ME].to(x.dtype)[:, :, None, None]
+
+        def context_and_hand(x: Tensor) -> Tensor:
+            mine = (x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1) * moves).sum(1)  # one of four is not nothing
+            return torch.cat((x[:, :1], mine), 1)
+
+        return x, mask, context_and_hand
+
+    def leads(self, tokens: Tensor) -> Tensor:
+        """Tell in which positions the mover leads the trick."""
+        return tokens[:, 0, LEADER] == 0
+
+
+class OpenHands(Hands):
+    """Stage 1 that reads `open`: it is told tile by tile what the rules make of the hands."""
+
+    shape = (OPEN_TOKENS, OPEN_FEATURES)
+
+    def prepare(self) -> None:
+        """Make a table for each sort of tokens."""
+        self.trick, self.tiles, self.seats = (
+            Rows(counts, self.config.width) for counts in (OPEN_TRICK_VALUES, OPEN_TILE_VALUES, OPEN_SEAT_VALUES)
+        )
+
+    def begun(self, tokens: Tensor, trick: int | None) -> tuple[Tensor, Tensor | None, Choice]:
+        """Return the first stream; all tokens see each other, those of tiles that are gone too."""
+        first, tiles, seats = tokens[:, :1], tokens[:, 1 : 1 + TILES], tokens[:, 1 + TILES :]
+        x = torch.cat((self.trick(first), self.tiles(tiles), self.seats(seats)), 1)
+        where = tiles[..., WHERE]
+        slots = slot_tiles((where == OWN_GONE) | (where == OWN) | (where == OWN_LEGAL))
+        places = torch.cat((torch.zeros_like(slots[:, :1]), 1 + slots), 1)[..., None].expand(-1, -1, self.config.width)
+        return x, None, lambda x: x.gather(1, places)
+
+    def leads(self, tokens: Tensor) -> Tensor:
+        """Tell in which positions the mover leads the trick."""
+        return tokens[:, 0, LYING] == 0
+
+
+# ---- stage 2 -------------------------------------------------------------------------------------
 
 
 class Transcript(Network):
@@ -288,7 +357,7 @@ class Transcript(Network):
         """Judge N decisions from their tokens [N, 33, 17], whole numbers of any type."""
         trick, tiles, seats = tokens[:, :1], tokens[:, 1 : 1 + TILES], tokens[:, 1 + TILES :]
         x = torch.cat((self.trick(trick), self.tiles(tiles), self.seats(seats)), 1)
-        places = (1 + slot_tiles(tiles))[..., None].expand(-1, -1, self.config.width)
+        places = (1 + slot_tiles(initial_hand(tiles)))[..., None].expand(-1, -1, self.config.width)
         slots = self.norm(through(self.layers, x, None, lambda x: x.gather(1, places)))
         mean, spread, make = (read_by(head, slots) for head in (self.mean_head, self.spread_head, self.make_head))
         return Expectation(mean, functional.softplus(spread), make)
@@ -302,22 +371,26 @@ class Transcript(Network):
         """Judge N decisions from flat observations `known`; the value is the largest mean of a tile in hand."""
         tokens = observations.view(-1, TRANSCRIPT_TOKENS, TRANSCRIPT_FEATURES).long()
         mean, tiles = self.expect(tokens).mean, tokens[:, 1 : 1 + TILES]
-        held = in_hand(tiles).gather(1, slot_tiles(tiles))
+        held = in_hand(tiles).gather(1, slot_tiles(initial_hand(tiles)))
         value = mean.masked_fill(~held, -1.0).amax(1).clamp(-1, 1)
         return mean * (POINTS / TEMPERATURE) if self.config.answers == "q" else mean, value
 
 
 def in_hand(tiles: Tensor) -> Tensor:
     """Return which tiles the mover holds [N, 28], from their tokens [N, 28, 17]."""
-    return tiles[..., WHERE] < 2
+    return tiles[..., WHERE] < 2  # there, and there and legal
 
 
-def slot_tiles(tiles: Tensor) -> Tensor:
-    """Return the tile of each slot of the mover's initial hand [N, 7], from the tokens of tiles [N, 28, 17].
+def initial_hand(tiles: Tensor) -> Tensor:
+    """Return which tiles the mover was dealt [N, 28], from their tokens [N, 28, 17]: those it holds or has played."""
+    return in_hand(tiles) | (tiles[..., BY] == 0)
 
-    The initial hand is what is in hand and what the mover has played; slots go by the numbers of tiles.
+
+def slot_tiles(mine: Tensor) -> Tensor:
+    """Return the tile of each slot of the mover's initial hand [N, 7], from which tiles these are [N, 28].
+
+    Slots go by the numbers of tiles.
     """
-    mine = in_hand(tiles) | (tiles[..., BY] == 0)
-    slot = torch.arange(SLOTS, device=tiles.device)[:, None]
+    slot = torch.arange(SLOTS, device=mine.device)[:, None]
     at = mine[:, None] & ((mine.cumsum(1) - 1)[:, None] == slot)  # [N, 7, 28]
     return at.to(torch.uint8).argmax(2)

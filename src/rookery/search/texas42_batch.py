@@ -16,6 +16,7 @@ from rookery.games.rules import State, start
 from rookery.games.texas42 import Texas42
 from rookery.games.texas42_auction import DONE
 from rookery.games.texas42_known import KNOWN_FEATURES, KNOWN_TOKENS, known
+from rookery.games.texas42_open import OPEN_FEATURES, OPEN_TOKENS, open_hands
 from rookery.games.texas42_play import playable, put
 from rookery.games.texas42_tiles import CALLED_RANK, HAND, HIGH, LOW, bit
 from rookery.games.texas42_tokens import ALL_FEATURES, ALL_TOKENS, all_hands
@@ -93,6 +94,14 @@ def known_tokens_each(states: np.ndarray, tokens: np.ndarray) -> None:
 
 
 @njit(cache=True, nogil=True)
+def open_tokens_each(states: np.ndarray, tokens: np.ndarray) -> None:
+    """Write the tokens of the observation `open`, [N, 561]."""
+    for i in range(len(states)):
+        for number in range(OPEN_TOKENS * OPEN_FEATURES):
+            tokens[i, number] = open_hands(states[i], number)
+
+
+@njit(cache=True, nogil=True)
 def longest_suit_each(states: np.ndarray, seats: np.ndarray, names: np.ndarray) -> None:
     """Find the pip of which each seat holds most tiles; of equals that with the better tiles, then the higher."""
     for i in range(len(states)):
@@ -152,6 +161,13 @@ def known_tokens(states: np.ndarray, threads: int = 1) -> np.ndarray:
     tokens = np.zeros((len(states), KNOWN_TOKENS * KNOWN_FEATURES), np.int8)
     in_slices(lambda some: known_tokens_each(states[some], tokens[some]), len(states), threads)
     return tokens.reshape(-1, KNOWN_TOKENS, KNOWN_FEATURES)
+
+
+def open_tokens(states: np.ndarray, threads: int = 1) -> np.ndarray:
+    """Return the observations `open` of positions, [N, 33, 17] int8."""
+    tokens = np.zeros((len(states), OPEN_TOKENS * OPEN_FEATURES), np.int8)
+    in_slices(lambda some: open_tokens_each(states[some], tokens[some]), len(states), threads)
+    return tokens.reshape(-1, OPEN_TOKENS, OPEN_FEATURES)
 
 
 def in_slices(work: Callable[[slice], None], count: int, threads: int) -> None:

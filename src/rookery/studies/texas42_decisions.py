@@ -151,27 +151,29 @@ class NetworkLabeller:
     def begin(self, states: np.ndarray, worlds: int, seeds: np.ndarray) -> Callable[[], Labels]:
         """Draw worlds and send them to the device; all hands are at the same ply."""
         drawn = sample_worlds(states, worlds, seeds, self.threads)
-        device, trick = self.oracle.device, int(states["plays"][0]) & 3
-        tiles = sent(drawn["tiles"], device)
-        public = self.oracle.tokens.public(states)
-        bounds, sides = (sent(column, device) for column in needed_of(states))
-        found = self.reduced(tiles, public, bounds[:, None, None], sides[:, None, None], trick, worlds)
+        oracles = [oracle for oracle in (self.oracle, self.second) if oracle]
+        told = {oracle.reads: oracle.told(drawn, states) for oracle in oracles}
+        bounds, sides = (sent(column, self.oracle.device) for column in needed_of(states))
+        found = self.reduced(told, bounds[:, None, None], sides[:, None, None], int(states["plays"][0]) & 3, worlds)
         wait = fetched(found.double())  # before others ask: on a card their work would come first
         return lambda: Labels(*wait())
 
     def reduced(
-        self, tiles: Tensor, public: Tensor, bounds: Tensor, sides: Tensor, trick: int, worlds: int
+        self, told: dict[str, Callable[[Tensor], Tensor]], bounds: Tensor, sides: Tensor, trick: int, worlds: int
     ) -> Tensor:  # fmt: skip
-        """Judge the worlds of some decisions; return mean, spread, make and logits [4, G, 7] on the device."""
-        found, rows = [], self.oracle.rows
-        for first in range(0, len(tiles), rows):
-            last = first + rows if self.oracle.compiled else min(first + rows, len(tiles))
-            some = torch.arange(first, last, device=tiles.device).clamp_max(len(tiles) - 1)  # kernels of one size
-            tokens = self.oracle.tokens(tiles[some], public[some // worlds])
-            said = [self.oracle.points(tokens, trick).clamp(-ALL_POINTS, ALL_POINTS)]
-            said.append(self.second.points(tokens, trick) if self.second else torch.zeros_like(said[0]))
-            found.append(torch.stack(said))
-        q, logits = torch.cat(found, 1)[:, : len(tiles)].float().view(2, len(public), worlds, HAND)
+        """Judge the worlds of some decisions; return mean, spread, make and logits [4, G, 7] on the device.
+
+        told  what makes the tokens of worlds, by the observation that a network reads
+        """
+        found, rows, count = [], self.oracle.rows, len(bounds) * worlds
+        for first in range(0, count, rows):
+            last = first + rows if self.oracle.compiled else min(first + rows, count)
+            some = torch.arange(first, last, device=bounds.device).clamp_max(count - 1)  # kernels of one size
+            tokens = {reads: made(some) for reads, made in told.items()}
+            said = self.oracle.points(tokens[self.oracle.reads], trick).clamp(-ALL_POINTS, ALL_POINTS)
+            logits = self.second.points(tokens[self.second.reads], trick) if self.second else torch.zeros_like(said)
+            found.append(torch.stack((said, logits)))
+        q, logits = torch.cat(found, 1)[:, :count].float().view(2, len(bounds), worlds, HAND)
         made = sides * q >= bounds - HALF_STEP
         return torch.stack((q.mean(1), q.std(1, correction=0), made.to(q.dtype).mean(1), logits.mean(1)))
 

@@ -38,7 +38,7 @@ class Positions(NamedTuple):
     """A batch for Stage 1."""
 
     tokens: Tensor
-    """[N, 32, 12] int8"""
+    """[N, 32, 12] or [N, 33, 17] int8"""
     q: Tensor
     """[N, 7] exact points to come from the mover's side; anything where not legal"""
     legal: Tensor

@@ -9,7 +9,7 @@ from typing import Any
 
 from rookery.games.options import one_of, whole_number
 from rookery.nets.bf16 import computes_bf16
-from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig
+from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig, read_config
 from rookery.studies.settings import differing, number, plain_name
 from rookery.studies.texas42_files import WorldCounts
 
@@ -74,6 +74,11 @@ class TrainSettings:
         """The kind of data it learns from."""
         return "positions" if self.stage == 1 else "decisions"
 
+    @property
+    def reads(self) -> str:
+        """The observation that its network reads."""
+        return self.network.reads if isinstance(self.network, HandsConfig) else "known"
+
     def rate(self, step: int) -> float:
         """Return the learning rate of a step."""
         rising = min(1.0, (step + 1) / self.warmup) if self.warmup else 1.0
@@ -91,6 +96,8 @@ class TrainSettings:
         wanted = json.loads(json.dumps(self.as_dict()))
         if self.precision == "auto":
             del wanted["precision"]
+        if "network" in there:
+            there = there | {"network": read_config(there["network"]).model_dump(mode="json")}  # with what is new since
         return differing(wanted, {key: there.get(key, ABSENT.get(key)) for key in wanted})
 
     def as_dict(self) -> dict[str, Any]:

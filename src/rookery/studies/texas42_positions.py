@@ -3,6 +3,8 @@
     random    legal tiles at random up to a play that is drawn evenly from all 28, a few from every deal
     played    hands in which each seat takes a best tile by exact Q, now and then any legal one; some positions get the
               hidden hands of another world that the mover thinks possible, as E[Q] will ask about them
+    middle    as random, up to a play of the third to the sixth trick, and with a choice: of these are nearly all that
+              `uniform` draws
     uniform   drawn evenly from all positions that a deal can reach: a measure, dominated by the middle of the hand
 
 Shard number k is a pure function of the settings and k: whoever is killed goes on with what is missing.
@@ -28,7 +30,8 @@ from rookery.search.texas42_replay import kept_of, positions
 from rookery.search.worlds import sample_worlds
 from rookery.studies.texas42_files import PARTS, Rows, Size, fill, joined, seeds_of
 
-SOURCES = ("random", "played", "uniform")
+SOURCES = ("random", "played", "uniform", "middle")
+MIDDLE = (8, 24)  # plays, the last not among them
 MOST_DEALS = 1 << 30
 
 
@@ -89,7 +92,7 @@ def make_shard(settings: PositionSettings, numbers: np.ndarray, threads: int = 1
     """Make the rows of some deals of a part, given by their numbers."""
     seeds = seeds_of(settings.part, numbers)
     rng = np.random.default_rng(int(random_bits(settings.seed, SOURCES.index(settings.source), int(seeds[0]))) >> 1)
-    makers = {"random": random_rows, "played": played_rows, "uniform": uniform_rows}
+    makers = {"random": random_rows, "played": played_rows, "uniform": uniform_rows, "middle": middle_rows}
     return makers[settings.source](settings, seeds, rng, Solver(threads), threads)
 
 
@@ -106,10 +109,27 @@ def random_rows(
     settings: PositionSettings, seeds: np.ndarray, rng: np.random.Generator, solver: Solver, threads: int
 ) -> Rows:
     """Make positions of random play; those of a deal stand together, which the solver likes."""
-    states = np.repeat(opened(seeds, rng), settings.per_deal)
-    plays = rng.integers(TILES, size=len(states))
-    play_random_each(states, settings.seed, rng.integers(1 << 62, size=len(states)), plays)
+    states = played_at_random(settings, seeds, rng, 0, TILES)
     return {"seed": np.repeat(seeds, settings.per_deal), **kept_of(states), "q": solver.q(states).q}
+
+
+def middle_rows(
+    settings: PositionSettings, seeds: np.ndarray, rng: np.random.Generator, solver: Solver, threads: int
+) -> Rows:
+    """Make positions of random play in the middle of the hand; those with a single legal tile are left out."""
+    states = played_at_random(settings, seeds, rng, *MIDDLE)
+    free = legal_slots(states).sum(1) > 1
+    return {"seed": np.repeat(seeds, settings.per_deal)[free], **kept_of(states[free]), "q": solver.q(states[free]).q}
+
+
+def played_at_random(
+    settings: PositionSettings, seeds: np.ndarray, rng: np.random.Generator, least: int, end: int
+) -> np.ndarray:
+    """Return positions of each deal after `least` to `end` - 1 plays at random, as many after each."""
+    states = np.repeat(opened(seeds, rng), settings.per_deal)
+    plays = rng.integers(least, end, size=len(states))
+    play_random_each(states, settings.seed, rng.integers(1 << 62, size=len(states)), plays)
+    return states
 
 
 def played_rows(

@@ -167,7 +167,7 @@ class Run(RunFolder):
         game = load("texas42") if self.settings.stage == 1 else load("texas42", bid=LEAST_POINTS)
         about = About(
             game=game.spec, rules_version=game.version, step=self.settings.steps, notes=self.settings.name,
-            observation="all" if self.settings.stage == 1 else "known",
+            observation=self.settings.reads,
         )  # fmt: skip
         save_network(self.network_file, trainer.network, about)
         self.clear_up()

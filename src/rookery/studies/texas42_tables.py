@@ -23,7 +23,7 @@ from torch import Tensor
 from rookery.errors import BadInput
 from rookery.games.texas42_tiles import TILES
 from rookery.search.solve.texas42 import ILLEGAL
-from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots
+from rookery.search.texas42_batch import all_tokens, known_tokens, legal_slots, open_tokens
 from rookery.search.texas42_replay import positions, replayed
 from rookery.search.worlds import counted
 from rookery.studies.texas42_files import (
@@ -81,13 +81,17 @@ class Table:
             yield self.batch(slice(first, first + size))
 
 
-def position_columns(rows: Rows, threads: int = 1) -> Columns:
-    """Make the columns of positions; Q turns to the mover's side."""
+READ = {"all": all_tokens, "open": open_tokens}
+"""what makes the observations that a Stage 1 reads"""
+
+
+def position_columns(rows: Rows, threads: int = 1, reads: str = "all") -> Columns:
+    """Make the columns of positions, as a Stage 1 reads them; Q turns to the mover's side."""
     states = positions(*(rows[name] for name in OF_POSITION))
     legal = rows["q"] != ILLEGAL
     side = np.where(states["texas42_mover"] & 1, -1, 1).astype(np.int8)[:, None]
     return {
-        "tokens": all_tokens(states, threads), "q": np.where(legal, side * rows["q"], 0).astype(np.int8),
+        "tokens": READ[reads](states, threads), "q": np.where(legal, side * rows["q"], 0).astype(np.int8),
         "legal": legal, "trick": (states["plays"] >> 2).astype(np.int8), "seed": rows["seed"],
     }  # fmt: skip
 
@@ -129,9 +133,11 @@ class Tables:
 
 def load_tables(
     study: Path, kind: str, names: tuple[str, ...] = (), device: str = "cpu", rows: int = 0,
-    valid_rows: int = 20_000, threads: int = 1,
+    valid_rows: int = 20_000, threads: int = 1, reads: str = "all",
 ) -> Tables:  # fmt: skip
     """Read sets of data onto a device; deals that validate or test are not learned from, whichever set they are in.
+
+    `reads` is the observation of a Stage 1.
 
     A set that is still being made is refused: a run goes on with the very files it began with.
     """
@@ -147,7 +153,7 @@ def load_tables(
                 f"{data.folder} is not complete: {data.missing} of {data.planned()['shards']} files are missing; "
                 f"the command that began it goes on with them, or --data names other sets"
             )
-        learned, checked = columns_of(data, stage, rows, valid_rows, threads)
+        learned, checked = columns_of(data, stage, rows, valid_rows, threads, reads)
         train += learned
         if checked:
             valid[data.folder.name] = Table(stacked(checked), stage, device)
@@ -158,7 +164,7 @@ def load_tables(
 
 
 def columns_of(
-    data: DataSet, stage: int, rows: int, valid_rows: int, threads: int
+    data: DataSet, stage: int, rows: int, valid_rows: int, threads: int, reads: str
 ) -> tuple[list[Columns], list[Columns]]:  # fmt: skip
     """Return the columns of a set that train and those that validate; `rows` of files at most train, 0: all."""
     train: list[Columns] = []
@@ -171,7 +177,7 @@ def columns_of(
             some = {name: array[part == number] for name, array in shard.items()}
             most = left if number == 0 else wanted
             some = {name: array[:most] for name, array in some.items()}
-            found += made(some, stage, threads, worlds)
+            found += made(some, stage, threads, worlds, reads)
             if number == 0:
                 left -= count_of(some)
             else:
@@ -179,9 +185,9 @@ def columns_of(
     return train, valid
 
 
-def made(rows: Rows, stage: int, threads: int, worlds: WorldCounts) -> list[Columns]:
+def made(rows: Rows, stage: int, threads: int, worlds: WorldCounts, reads: str) -> list[Columns]:
     """Make columns of rows, some at a time."""
-    maker = position_columns if stage == 1 else partial(decision_columns, worlds=worlds)
+    maker = partial(position_columns, reads=reads) if stage == 1 else partial(decision_columns, worlds=worlds)
     size = AT_ONCE if stage == 1 else AT_ONCE // TILES
     return [
         maker({name: np.ascontiguousarray(array[first : first + size]) for name, array in rows.items()}, threads)

@@ -33,9 +33,6 @@ from rookery.studies.texas42_tables import Table
 
 SHOWN = ("loss", "gap")
 VALID_ROWS = 4096
-LEADER = 11
-"""the feature of Stage 1's tokens that tells where the leader sits, 0 for the mover itself"""
-
 Stage = Hands | Transcript
 
 
@@ -101,7 +98,7 @@ def measured(network: Stage, table: Table, precision: str = "fp32") -> dict[str,
             if isinstance(network, Hands):
                 assert isinstance(batch, Positions)
                 figures = stage1_figures(wide(network.judge(batch.tokens)), batch, answers)
-                leads = (batch.trick == 0) & (batch.tokens[:, 0, LEADER] == 0)
+                leads = (batch.trick == 0) & network.leads(batch.tokens)
                 tally.add(figures, batch.legal, batch.trick, deal, leads)
             else:
                 assert isinstance(batch, Decisions)
