@@ -15,7 +15,15 @@ from numba import njit, uint32
 from rookery.games.bits import Word, popcount
 from rookery.games.rules import State
 from rookery.games.texas42_auction import PLAYING
-from rookery.games.texas42_known import best_place, has_suits, known_of_face, place_of, tiles_above, tiles_of_suit
+from rookery.games.texas42_known import (
+    best_place,
+    has_suits,
+    known_of_face,
+    known_of_trick,
+    place_of,
+    tiles_above,
+    tiles_of_suit,
+)
 from rookery.games.texas42_play import playable
 from rookery.games.texas42_tiles import (
     ALL_TILES,
@@ -24,16 +32,16 @@ from rookery.games.texas42_tiles import (
     HIGH,
     LEADS,
     LOW,
-    NO_TILE,
     POWER,
     SEATS,
     SUITS,
     TILES,
     bit,
 )
-from rookery.games.texas42_tokens import UNKNOWN, named
+from rookery.games.texas42_tokens import UNKNOWN
 
 OPEN_TOKENS, OPEN_FEATURES = 1 + TILES + SEATS, 17
+TRICK_FEATURES = 6  # the first of `known`, which tell of open tiles alone
 GONE, OWN_GONE, LIES, HELD, LEGAL = 0, 1, 1, 5, 9  # where a tile is; `LIES` and `HELD` more by the relative seat
 
 
@@ -43,37 +51,13 @@ def open_hands(state: State, i: int) -> int:
     token = i // OPEN_FEATURES
     feature = i - token * OPEN_FEATURES
     if token == 0:
-        return open_trick(state, feature)
+        return known_of_trick(state, feature) if feature < TRICK_FEATURES else UNKNOWN
     if token <= TILES:
         tile = token - 1
         if feature < 6:
             return known_of_face(state, tile, feature)
         return where_is(state, tile) if feature == 6 else open_tile(state, tile, feature)
     return open_seat(state, token - 1 - TILES, feature)
-
-
-@njit(cache=True, nogil=True)
-def open_trick(state: State, feature: int) -> int:
-    """Return a feature of the trick's token.
-
-    Declaration, suit led (8: none yet), tiles that lie, number of the trick, relative seat that has the best tile,
-    counts that lie in fives.
-    """
-    if feature == 0:
-        return named(state)
-    if feature == 1:
-        return int(state.led_suit)
-    if feature == 3:
-        return int(state.plays) >> 2
-    first, lying, worth = int(state.plays) & ~3, 0, 0
-    for place in range(first, int(state.plays)):
-        lying += int(state.history[place] != NO_TILE)  # where a seat sits out, its place is empty
-        worth += int(COUNT[state.history[place]])
-    if feature == 2:
-        return lying
-    if feature == 4 and lying > 0:
-        return seat_of_play(state, best_place(state))
-    return worth // 5 if feature == 5 else UNKNOWN
 
 
 @njit(cache=True, nogil=True)
