@@ -19,7 +19,7 @@ from rookery.search.texas42_replay import positions, replayed
 from rookery.search.worlds import counted
 from rookery.studies import texas42_plan, texas42_runs
 from rookery.studies.texas42_decisions import DecisionSettings, make_decisions
-from rookery.studies.texas42_files import OF_HAND, OF_POSITION, DataSet
+from rookery.studies.texas42_files import OF_HAND, OF_POSITION, DataSet, write_shard
 from rookery.studies.texas42_plan import preset_of, sized
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import decision_columns, load_tables, position_columns
@@ -81,6 +81,18 @@ def free_decisions(study, name, hands):
 def test_rows_limit_what_is_learned_from(study):
     assert len(tables_of(study, 2, rows=3).train) == free_decisions(study, "decisions-made-up", 3)
     assert len(tables_of(study, 1, rows=7).train) == 7
+
+
+def test_rows_that_validate_are_taken_evenly_from_all_files_of_a_set(tmp_path):
+    data = DataSet(tmp_path / "data" / "positions-parted")
+    data.begin("positions", 2, {"seed": 0})
+    for number, seeds in enumerate((np.arange(890, 915), np.arange(915, 950))):
+        write_shard(data.shard(number), "positions", late_rows(seeds), {})
+    tables = load_tables(tmp_path, "positions", valid_rows=10)
+    assert tables.valid["positions-parted"].seeds.tolist() == list(range(900, 950, 5))
+    assert tables.train.seeds.tolist() == list(range(890, 900))
+    whole = load_tables(tmp_path, "positions").valid["positions-parted"]
+    assert whole.seeds.tolist() == list(range(900, 950))
 
 
 def test_decisions_of_a_table_are_those_before_each_play(study):

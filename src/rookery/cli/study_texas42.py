@@ -186,6 +186,7 @@ def train_stage1(
     muon: MuonOption = 0.0,
     data: Annotated[str | None, Option(metavar="NAME,...", help="sets of positions; all that are there")] = None,
     rows: Annotated[int, Option(help="positions to learn from, of each set; 0: all")] = 0,
+    valid_rows: Annotated[int, Option(help="positions of each set to be measured on, evenly from all")] = 20_000,
     seed: SeedOption = 0,
     name: NameOption = None,
     precision: PrecisionOption = None,
@@ -199,7 +200,7 @@ def train_stage1(
     """
     train_one(
         folder, 1, name or f"stage1-{answers}-{size}-s{seed}", size, answers, data, device, threads, seconds, precision,
-        steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, seed=seed,
+        steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, valid_rows=valid_rows, seed=seed,
         advantage=advantage, muon=muon,
     )  # fmt: skip
 
@@ -216,6 +217,7 @@ def train_stage2(
     muon: MuonOption = 0.0,
     data: Annotated[str | None, Option(metavar="NAME,...", help="sets of decisions; all that are there")] = None,
     rows: Annotated[int, Option(help="games to learn from, of each set; 0: all")] = 0,
+    valid_rows: Annotated[int, Option(help="decisions of each set to be measured on, evenly from all")] = 20_000,
     seed: SeedOption = 0,
     name: NameOption = None,
     precision: PrecisionOption = None,
@@ -231,7 +233,7 @@ def train_stage2(
     """
     train_one(
         folder, 2, name or f"stage2-{answers}-{size}-s{seed}", size, answers, data, device, threads, seconds, precision,
-        steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, seed=seed,
+        steps=steps, batch=batch, learning_rate=learning_rate, rows=rows, valid_rows=valid_rows, seed=seed,
         advantage=advantage, muon=muon,
     )  # fmt: skip
 

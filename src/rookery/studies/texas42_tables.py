@@ -36,6 +36,7 @@ from rookery.studies.texas42_files import (
     WorldCounts,
     count_of,
     data_sets,
+    joined,
     part_of,
     worlds_by_trick,
 )
@@ -166,23 +167,31 @@ def load_tables(
 def columns_of(
     data: DataSet, stage: int, rows: int, valid_rows: int, threads: int, reads: str
 ) -> tuple[list[Columns], list[Columns]]:  # fmt: skip
-    """Return the columns of a set that train and those that validate; `rows` of files at most train, 0: all."""
+    """Return the columns of a set that train and those that validate; `rows` of files at most train, 0: all.
+
+    Of more than `valid_rows` that validate, as many are taken evenly, so that all deals have their share.
+    """
     train: list[Columns] = []
-    valid: list[Columns] = []
-    left, wanted = rows or 1 << 62, valid_rows if stage == 1 else -(-valid_rows // TILES)
+    held: list[Rows] = []
+    left = rows or 1 << 62
     worlds = data.planned()["settings"].get("worlds", 0)
     for shard in data.read():
         part = part_of(shard["seed"])
-        for number, found in ((0, train), (1, valid)):  # places in PARTS
-            some = {name: array[part == number] for name, array in shard.items()}
-            most = left if number == 0 else wanted
-            some = {name: array[:most] for name, array in some.items()}
-            found += made(some, stage, threads, worlds, reads)
-            if number == 0:
-                left -= count_of(some)
-            else:
-                wanted -= count_of(some)
-    return train, valid
+        learned, valid = ({name: array[part == number] for name, array in shard.items()} for number in (0, 1))
+        train += made({name: array[:left] for name, array in learned.items()}, stage, threads, worlds, reads)
+        left = max(0, left - count_of(learned))
+        held += [valid] if count_of(valid) else []
+    if not held:
+        return train, []
+    most = valid_rows if stage == 1 else -(-valid_rows // TILES)
+    return train, made(evenly(joined(held), most), stage, threads, worlds, reads)
+
+
+def evenly(rows: Rows, most: int) -> Rows:
+    """Take so many rows at the most, at even distances."""
+    count = count_of(rows)
+    taken = np.arange(min(count, most)) * count // min(count, most)
+    return {name: array[taken] for name, array in rows.items()}
 
 
 def made(rows: Rows, stage: int, threads: int, worlds: WorldCounts, reads: str) -> list[Columns]:
