@@ -170,6 +170,14 @@ def test_a_stage_1_values_the_plays_of_a_player_that_averages_over_worlds(tmp_pa
         assert player.choose(turn).action == again.choose(turn).action == found.choice()
 
 
+@pytest.mark.parametrize(("reads", "told"), [("open", "known"), ("all", "open")])
+def test_a_network_that_says_it_was_taught_something_else_than_it_reads_is_refused(reads, told, tmp_path):
+    network = build(SMALL.model_copy(update={"reads": reads}))
+    save_network(tmp_path / "a.safetensors", network, About(game="texas42", observation=told))
+    with pytest.raises(BadInput, match=f"was taught '{told}', but reads '{reads}'"):
+        HandsOracle.of(str(tmp_path / "a.safetensors"))
+
+
 def test_an_oracle_must_be_a_stage_1_that_answers_with_points(stage2_file, tmp_path):
     game, policy = load("texas42"), tmp_path / "policy.safetensors"
     save_network(policy, build(SMALL.model_copy(update={"answers": "policy"})), About(game="texas42"))

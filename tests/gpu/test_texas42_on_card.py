@@ -48,17 +48,19 @@ def test_tokens_made_on_a_card_are_those_of_the_game():
     assert (tokens.cpu().numpy() == all_tokens(states)).all()
 
 
+@pytest.mark.parametrize("reads", ["all", "open"])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_an_oracle_on_a_card_agrees_with_one_on_a_processor(compiled):
-    network, states = build(CONFIG, 1), some_states()
+def test_an_oracle_on_a_card_agrees_with_one_on_a_processor(compiled, reads):
+    network, states = build(CONFIG.model_copy(update={"reads": reads}), 1), some_states()
     here, there = HandsOracle(network, "cpu")(states), HandsOracle(network, "cuda", compiled=compiled)(states)
     assert np.abs(here - there).mean() < 0.1
     assert np.abs(here - there).max() < 1
 
 
+@pytest.mark.parametrize("reads", ["all", "open"])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_labels_of_a_card_agree_with_those_of_a_processor(compiled):
-    network, states = build(CONFIG, 1), some_states(8)
+def test_labels_of_a_card_agree_with_those_of_a_processor(compiled, reads):
+    network, states = build(CONFIG.model_copy(update={"reads": reads}), 1), some_states(8)
     states = dealt(np.arange(8))
     called(states, np.arange(8), np.arange(8) % 4, np.full(8, 30, np.int8))
     here, there = (

@@ -19,7 +19,7 @@ from rookery.nets.texas42 import (
     OpenHands,
     PlainHands,
     Transcript,
-    initial_hand,
+    known_hand,
     slot_tiles,
 )
 from support import random_walk
@@ -170,12 +170,12 @@ def test_heads_must_divide_the_width():
 # ---- stage 2 -------------------------------------------------------------------------------------
 
 
-def test_slots_of_stage_2_are_those_of_the_initial_hand():
+def test_slots_of_stage_2_are_those_of_the_known_hand():
     for position, action in random_walk(load("texas42"), 7):
         if action is None:
             break
         tokens = torch.from_numpy(position.seen_by(position.mover).observe("known"))[None]
-        assert slot_tiles(initial_hand(tokens[:, 1:29]))[0].tolist() == position.state["tiles"][position.mover].tolist()
+        assert slot_tiles(known_hand(tokens[:, 1:29]))[0].tolist() == position.state["tiles"][position.mover].tolist()
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -186,7 +186,7 @@ def test_stage_2_computes_what_an_encoder_of_pytorch_does(norm_first):
     for ours in network.layers:
         x = encoder_layer(ours, network.config)(x)
     found = network.expect(tokens)
-    for row, tiles in enumerate(slot_tiles(initial_hand(tokens[:, 1:29]))):
+    for row, tiles in enumerate(slot_tiles(known_hand(tokens[:, 1:29]))):
         mine = network.norm(x[row, 1 + tiles])
         assert torch.allclose(found.mean[row], network.mean_head(mine).squeeze(1), atol=1e-5)
         spread = nn.functional.softplus(network.spread_head(mine).squeeze(1))

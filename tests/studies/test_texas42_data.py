@@ -280,12 +280,13 @@ class LateOnly(ExactLabeller):
         return super().begin(states, worlds if states["plays"][0] >= LATE else 1, seeds)
 
 
-@pytest.mark.parametrize(("padded", "reads"), [(False, "all"), (True, "all"), (False, "open"), (True, "open")])
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("reads", [("all", "all"), ("open", "all"), ("all", "open"), ("open", "open")])
 def test_labels_of_a_network_are_means_over_the_same_worlds(padded, reads):
     from rookery.search.worlds import sample_worlds
 
     config = HandsConfig(width=24, heads=2, layers=1, mlp=32)
-    of_each = (("q", reads), ("policy", "all"))  # two that read the same, and two that do not
+    of_each = zip(("q", "policy"), reads, strict=True)
     networks = [build(config.model_copy(update={"answers": a, "reads": r}), 3) for a, r in of_each]
     for network in networks:
         network.slot_head.weight.data *= 0.3  # points beyond 42 would be cut

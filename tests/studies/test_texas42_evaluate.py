@@ -186,7 +186,9 @@ def test_runs_by_logits_are_paired_with_those_by_q_that_are_alike(tmp_path):
         "plain": (network, same | {"muon": 0.0}), "logits": (network | {"answers": "logits"}, same),
         "longer": (network, same | {"steps": 6}), "wider": (network | {"width": 48}, same),
         "faster": (network, same | {"learning_rate": 0.1}), "otherwise": (network, same | {"muon": 5.0}),
-        "one": (network, same | {"stage": 1}), "policy": (network | {"answers": "policy"}, same | {"stage": 1}),
+        "one": (network | {"kind": "hands"}, same | {"stage": 1}),  # of before there was a choice of what is read
+        "policy": (network | {"kind": "hands", "reads": "all", "answers": "policy"}, same | {"stage": 1}),
+        "told": (network | {"kind": "hands", "reads": "open"}, same | {"stage": 1}),
     }  # fmt: skip
     for name, (config, facts) in runs.items():
         folder = tmp_path / "runs" / name

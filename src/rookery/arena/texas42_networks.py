@@ -3,7 +3,8 @@
     oracle = HandsOracle.of("runs/big/network.safetensors")
     expected(position, worlds=100, oracle=oracle)
 
-`HandTokens` makes the tokens of many worlds where the network is: a world is 28 tiles, so little has to travel.
+`HandTokens` makes the tokens of many worlds where the network is: a world is 28 tiles, so little has to travel. What
+the rules make of hands is told by compiled loops, and travels.
 `as_taught` tells Stage 2 of a contract in the one way in which it was taught contracts, however it came about.
 """
 
@@ -26,6 +27,7 @@ from rookery.errors import BadInput
 from rookery.games.texas42 import state_of
 from rookery.games.texas42_auction import PLAYING, SILENT
 from rookery.games.texas42_tiles import CALLED_RANK, COUNT, HAND, HIGH, LOW, NAMES, NO_TILE, NOT_NAMED, SEATS, TILES
+from rookery.nets.configs import HandsConfig
 from rookery.nets.files import Loaded, load_network
 from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Transcript
 from rookery.search.analysis import Analysis, Line
@@ -168,19 +170,26 @@ class HandsOracle:
 
     def judged(self, states: np.ndarray) -> Tensor:
         """Judge positions in one pass; on a device what is found may still be under way."""
-        all_of_them = torch.arange(len(states), device=self.device)
-        return self.points(self.told(states, states)(all_of_them), common_trick(states))
+        return self.points(self.told(states, states, self.threads or 1)(0, len(states)), common_trick(states))
 
-    def told(self, drawn: np.ndarray, states: np.ndarray) -> Callable[[Tensor], Tensor]:
-        """Send worlds to the device; what is returned makes the tokens of some of them, given by their numbers.
+    def told(self, drawn: np.ndarray, states: np.ndarray, threads: int) -> Callable[[int, int], Tensor]:
+        """Return what makes the tokens of worlds, from one number to before another, on the device.
+
+        Beyond the last world it is there again: kernels may want as many rows each time.
 
         drawn, states  [P * W], [P]: the worlds of each position, and the positions
         """
+        count = len(drawn)
         if self.reads == "open":
-            tokens = sent(open_tokens(drawn, self.threads or 1), self.device)
-            return lambda some: tokens[some]
-        tiles, public, worlds = sent(drawn["tiles"], self.device), self.tokens.public(states), len(drawn) // len(states)
-        return lambda some: self.tokens(tiles[some], public[some // worlds])
+            numbers = np.arange(count + self.rows).clip(max=count - 1)
+            return lambda first, last: sent(open_tokens(drawn[numbers[first:last]], threads), self.device)
+        tiles, public = sent(drawn["tiles"], self.device), self.tokens.public(states)
+
+        def made(first: int, last: int) -> Tensor:
+            some = torch.arange(first, last, device=self.device).clamp_max(count - 1)
+            return self.tokens(tiles[some], public[some // (count // len(states))])
+
+        return made
 
 
 def common_trick(states: np.ndarray) -> int | None:
@@ -195,6 +204,11 @@ def load_stage(text: str, stage: type[Hands] | type[Transcript]) -> Loaded:
     if not isinstance(loaded.network, stage):
         what = "Stage 1 (kind 'hands')" if stage is Hands else "Stage 2 (kind 'transcript')"
         raise BadInput(f"the network {text!r} is of kind {loaded.config.kind!r}; here one of {what} is needed")
+    reads = loaded.config.reads if isinstance(loaded.config, HandsConfig) else "known"
+    if loaded.about.observation and loaded.about.observation != reads:
+        raise BadInput(
+            f"the network {text!r} says that it was taught {loaded.about.observation!r}, but reads {reads!r}"
+        )
     if loaded.about.game and taught_game(loaded.about.game) != "texas42":
         raise BadInput(f"the network {text!r} was taught {loaded.about.game}, not texas42")
     return loaded

@@ -21,7 +21,6 @@ from rookery.nets.configs import HANDS
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands
 from rookery.search.texas42_batch import (
-    all_tokens,
     called,
     dealt,
     known_tokens,
@@ -31,7 +30,7 @@ from rookery.search.texas42_batch import (
 from rookery.studies.texas42_decisions import DecisionSettings, NetworkLabeller, make_shard
 from rookery.studies.texas42_plan import TrainSettings, first_stage, second_stage
 from rookery.studies.texas42_runs import stage_of
-from rookery.studies.texas42_tables import Table
+from rookery.studies.texas42_tables import READ, Table
 from rookery.studies.texas42_training import Trainer
 
 LABELLED = ("817k", "3.3M")
@@ -81,7 +80,7 @@ def label_rates(size: str, compiled: bool, device: str, games: int, threads: int
 def step_rates(size: str, stage: int, device: str, rows: int, rounds: int) -> list[float]:
     """Return steps a second of the runs that the study plans, of every round."""
     settings = planned(size, stage, device)
-    trainer = Trainer(stage_of(build(settings.network, 1)), settings, random_table(stage, rows, device))
+    trainer = Trainer(stage_of(build(settings.network, 1)), settings, random_table(settings, rows, device))
     steps, rates = 256 if device == "cuda" else 2, []
     for _ in range(rounds + 1):
         begun = time.perf_counter()
@@ -99,7 +98,7 @@ def planned(size: str, stage: int, device: str) -> TrainSettings:
     return run if device == "cuda" else replace(run, batch=32, precision="fp32")
 
 
-def random_table(stage: int, rows: int, device: str) -> Table:
+def random_table(settings: TrainSettings, rows: int, device: str) -> Table:
     """Make a table of positions of random play, with labels that are zero."""
     states, rng = dealt(np.arange(rows)), np.random.default_rng(0)
     called(
@@ -108,8 +107,8 @@ def random_table(stage: int, rows: int, device: str) -> Table:
     play_random_each(states, 0, np.arange(rows), rng.integers(TILES, size=rows))
     columns = {"legal": legal_slots(states), "trick": (states["plays"] >> 2).astype(np.int8)}
     empty = np.zeros((rows, HAND), np.int8)
-    if stage == 1:
-        return Table(columns | {"tokens": all_tokens(states), "q": empty}, 1, device)
+    if settings.stage == 1:
+        return Table(columns | {"tokens": READ[settings.reads](states), "q": empty}, 1, device)
     labels = {"mean": np.int16, "spread": np.int32, "make": np.int32, "logits": np.float16}
     zeros = {name: empty.astype(kind) for name, kind in labels.items()}
     return Table(columns | {"tokens": known_tokens(states), **zeros}, 2, device)

@@ -42,7 +42,7 @@ def gomoku(
     seconds: SecondsOption = None,
     arm_seconds: Annotated[
         float | None,
-        Option(help="time of each run of an arm; 600, at home 300, in quick 16; the same in all of a folder"),
+        Option(help="time of each run of an arm; 600, in quick 16; the same in all of a folder"),
     ] = None,
     seeds: Annotated[int | None, Option(help="runs of each arm; 3, in quick 2")] = None,
     changes: Annotated[

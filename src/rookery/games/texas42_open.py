@@ -5,7 +5,8 @@ come depends on the tiles that are left, who holds them and what lies in the tri
 an earlier trick only that it is gone. Of every other tile it is told how many tiles of its suit each hand has,
 and how many of these are above it, so that nobody has to learn the rules first.
 
-Numbers that have no meaning for a token, or are not known, are -1; hidden hands are empty ones.
+Numbers that have no meaning for a token, or are not known, are -1. In a position seen by one seat the other hands are
+empty ones, and a tile that is not seen is nowhere.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def open_tile(state: State, tile: int, feature: int) -> int:
 
     7..10 how many tiles each hand has above it in its suit, the mover's first, 11..14 how many of that suit; 15 is, or
     would be, the best of this trick, 16 how many tiles are above it in the suit of its low pip. The suit is the one it
-    leads, that of the trick's lead for a tile that lies in it.
+    leads, that of the trick's lead for a tile that lies in it; above one that does not follow it stands nothing, and 15
+    tells what it comes to. 16 counts all tiles that are not played, hidden ones too.
     """
     lies = state.played & bit(tile) != uint32(0)
     if lies and place_of(state, tile) < int(state.plays) & ~3:

@@ -35,7 +35,7 @@ SLOTS, SEATS, TILES = 7, 4, 28
 HANDS_TOKENS, HANDS_VALUES = 32, (7, 7, 2, 3, 8, 4, 2, 2, 2, 8, 10, 4)
 HANDS_WIDE = (0, 1, 4, 9, 10)
 """features of Stage 1 with many values: a sixth of the width each, the others a twelfth"""
-ME, KIND, LEADER = 6, 9, 11  # features of Stage 1
+ME, KIND, LEADER = 6, 9, 11  # features of `all`
 
 OPEN_TOKENS, OPEN_FEATURES = 33, 17
 OPEN_TRICK_VALUES = (10, 9, 4, 7, 4, 8)
@@ -205,7 +205,7 @@ class Hands(Network):
     """
 
     config: HandsConfig
-    shape = (HANDS_TOKENS, len(HANDS_VALUES))
+    shape: tuple[int, int]
     """tokens of an observation, and features of each"""
 
     def __init__(self, config: HandsConfig):
@@ -254,6 +254,7 @@ class Hands(Network):
 class PlainHands(Hands):
     """Stage 1 that reads `all`: who holds what, what lies, what is called. It learns the rules by itself."""
 
+    shape = (HANDS_TOKENS, len(HANDS_VALUES))
     features: Tensor
     values: Tensor
 
@@ -357,7 +358,7 @@ class Transcript(Network):
         """Judge N decisions from their tokens [N, 33, 17], whole numbers of any type."""
         trick, tiles, seats = tokens[:, :1], tokens[:, 1 : 1 + TILES], tokens[:, 1 + TILES :]
         x = torch.cat((self.trick(trick), self.tiles(tiles), self.seats(seats)), 1)
-        places = (1 + slot_tiles(initial_hand(tiles)))[..., None].expand(-1, -1, self.config.width)
+        places = (1 + slot_tiles(known_hand(tiles)))[..., None].expand(-1, -1, self.config.width)
         slots = self.norm(through(self.layers, x, None, lambda x: x.gather(1, places)))
         mean, spread, make = (read_by(head, slots) for head in (self.mean_head, self.spread_head, self.make_head))
         return Expectation(mean, functional.softplus(spread), make)
@@ -371,19 +372,19 @@ class Transcript(Network):
         """Judge N decisions from flat observations `known`; the value is the largest mean of a tile in hand."""
         tokens = observations.view(-1, TRANSCRIPT_TOKENS, TRANSCRIPT_FEATURES).long()
         mean, tiles = self.expect(tokens).mean, tokens[:, 1 : 1 + TILES]
-        held = in_hand(tiles).gather(1, slot_tiles(initial_hand(tiles)))
+        held = known_in_hand(tiles).gather(1, slot_tiles(known_hand(tiles)))
         value = mean.masked_fill(~held, -1.0).amax(1).clamp(-1, 1)
         return mean * (POINTS / TEMPERATURE) if self.config.answers == "q" else mean, value
 
 
-def in_hand(tiles: Tensor) -> Tensor:
-    """Return which tiles the mover holds [N, 28], from their tokens [N, 28, 17]."""
+def known_in_hand(tiles: Tensor) -> Tensor:
+    """Return which tiles the mover holds [N, 28], from the tokens of tiles of `known` [N, 28, 17]."""
     return tiles[..., WHERE] < 2  # there, and there and legal
 
 
-def initial_hand(tiles: Tensor) -> Tensor:
-    """Return which tiles the mover was dealt [N, 28], from their tokens [N, 28, 17]: those it holds or has played."""
-    return in_hand(tiles) | (tiles[..., BY] == 0)
+def known_hand(tiles: Tensor) -> Tensor:
+    """Return which tiles the mover was dealt [N, 28], from the same: those it holds or has played."""
+    return known_in_hand(tiles) | (tiles[..., BY] == 0)
 
 
 def slot_tiles(mine: Tensor) -> Tensor:

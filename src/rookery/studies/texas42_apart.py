@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rookery.studies.texas42_plan import ABSENT
 from rookery.studies.texas42_verdicts import FREE, decade
 
 SIZE, HANDS, LABELS, ANSWERS = "size", "hands", "labels", "answers"
@@ -56,7 +55,7 @@ def aspects(facts: Facts) -> dict[str, str]:
         SIZE: str(network), ANSWERS: str(facts["network"][ANSWERS]), HANDS: f"{hands_of(facts):,}",
         LABELS: ", ".join(facts["data"]),
     }  # fmt: skip
-    return found | {name: str(facts.get(name, ABSENT.get(name))) for name in SETTINGS}
+    return found | {name: str(facts.get(name)) for name in SETTINGS}
 
 
 def only_difference(one: Facts, other: Facts) -> str | None:

@@ -151,15 +151,15 @@ class NetworkLabeller:
     def begin(self, states: np.ndarray, worlds: int, seeds: np.ndarray) -> Callable[[], Labels]:
         """Draw worlds and send them to the device; all hands are at the same ply."""
         drawn = sample_worlds(states, worlds, seeds, self.threads)
-        oracles = [oracle for oracle in (self.oracle, self.second) if oracle]
-        told = {oracle.reads: oracle.told(drawn, states) for oracle in oracles}
+        oracles = {oracle.reads: oracle for oracle in (self.second, self.oracle) if oracle}
+        told = {reads: oracle.told(drawn, states, self.threads) for reads, oracle in oracles.items()}
         bounds, sides = (sent(column, self.oracle.device) for column in needed_of(states))
         found = self.reduced(told, bounds[:, None, None], sides[:, None, None], int(states["plays"][0]) & 3, worlds)
         wait = fetched(found.double())  # before others ask: on a card their work would come first
         return lambda: Labels(*wait())
 
     def reduced(
-        self, told: dict[str, Callable[[Tensor], Tensor]], bounds: Tensor, sides: Tensor, trick: int, worlds: int
+        self, told: dict[str, Callable[[int, int], Tensor]], bounds: Tensor, sides: Tensor, trick: int, worlds: int
     ) -> Tensor:  # fmt: skip
         """Judge the worlds of some decisions; return mean, spread, make and logits [4, G, 7] on the device.
 
@@ -167,9 +167,8 @@ class NetworkLabeller:
         """
         found, rows, count = [], self.oracle.rows, len(bounds) * worlds
         for first in range(0, count, rows):
-            last = first + rows if self.oracle.compiled else min(first + rows, count)
-            some = torch.arange(first, last, device=bounds.device).clamp_max(count - 1)  # kernels of one size
-            tokens = {reads: made(some) for reads, made in told.items()}
+            last = first + rows if self.oracle.compiled else min(first + rows, count)  # kernels of one size
+            tokens = {reads: made(first, last) for reads, made in told.items()}
             said = self.oracle.points(tokens[self.oracle.reads], trick).clamp(-ALL_POINTS, ALL_POINTS)
             logits = self.second.points(tokens[self.second.reads], trick) if self.second else torch.zeros_like(said)
             found.append(torch.stack((said, logits)))

@@ -33,7 +33,7 @@ from rookery.search.worlds import sample_worlds
 from rookery.studies.texas42_apart import runs_apart
 from rookery.studies.texas42_estimates import grouped, grouped_share, share_of
 from rookery.studies.texas42_files import OF_HAND, POINT, Rows
-from rookery.studies.texas42_plan import ABSENT
+from rookery.studies.texas42_plan import completed
 from rookery.studies.texas42_trial import TRICKS, Trial
 
 ALIKE = (
@@ -112,7 +112,8 @@ def complete_runs(study: Path) -> dict[str, Path]:
 def settings_of_runs(study: Path) -> dict[str, dict[str, Any]]:
     """Return the settings of all runs that have been begun, by name."""
     return {
-        path.parent.name: json.loads(path.read_bytes()) for path in sorted((study / "runs").glob("*/settings.json"))
+        path.parent.name: completed(json.loads(path.read_bytes()))
+        for path in sorted((study / "runs").glob("*/settings.json"))
     }
 
 
@@ -177,7 +178,7 @@ def peers(study: Path, worlds: int) -> list[tuple[str, str]]:
     for name, facts in settings_of_runs(study).items():
         network = dict(facts["network"])
         answers = network.pop("answers")
-        same = {key: facts.get(key, ABSENT.get(key)) for key in ALIKE}
+        same = {key: facts.get(key) for key in ALIKE}
         known[player_name(name, facts, worlds)] = answers, (network, same)
     return [
         (logits, plain)

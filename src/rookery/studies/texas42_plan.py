@@ -9,15 +9,21 @@ from typing import Any
 
 from rookery.games.options import one_of, whole_number
 from rookery.nets.bf16 import computes_bf16
-from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig, read_config
+from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig
 from rookery.studies.settings import differing, number, plain_name
 from rookery.studies.texas42_files import WorldCounts
 
 MOST = 1 << 31
 PRECISIONS = ("auto", "fp32", "bf16")
 MOST_PACE = 1e3
-ABSENT = {"muon": 0.0}
-"""settings that runs do not tell of which were made before there was a choice"""
+
+
+def completed(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a run with the settings that it does not tell of if it was made before there was a choice."""
+    network = facts.get("network")
+    if isinstance(network, dict) and network.get("kind") == "hands":
+        facts = facts | {"network": {"reads": "all"} | network}
+    return {"muon": 0.0} | facts
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,8 @@ class TrainSettings:
         wanted = json.loads(json.dumps(self.as_dict()))
         if self.precision == "auto":
             del wanted["precision"]
-        if "network" in there:
-            there = there | {"network": read_config(there["network"]).model_dump(mode="json")}  # with what is new since
-        return differing(wanted, {key: there.get(key, ABSENT.get(key)) for key in wanted})
+        there = completed(there)
+        return differing(wanted, {key: there.get(key) for key in wanted})
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings for JSON."""
@@ -238,7 +243,10 @@ def home() -> Preset:
 
 
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "warmup": 1000, "valid_rows": 400_000}
-RATES = {"73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "64x2": 1e-3, "128x4": 6e-4, "256x6": 4e-4}
+RATES = {
+    "73k": 1e-3, "817k": 6e-4, "3.3M": 4e-4, "open-64x2": 1e-3, "open-96x3": 1e-3, "open-128x4": 6e-4,
+    "64x2": 1e-3, "128x4": 6e-4, "256x6": 4e-4,
+}  # fmt: skip
 
 
 def first_stage(size: str, answers: str, steps: int, every: int = 5000) -> TrainSettings:

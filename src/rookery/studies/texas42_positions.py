@@ -3,8 +3,8 @@
     random    legal tiles at random up to a play that is drawn evenly from all 28, a few from every deal
     played    hands in which each seat takes a best tile by exact Q, now and then any legal one; some positions get the
               hidden hands of another world that the mover thinks possible, as E[Q] will ask about them
-    middle    as random, up to a play of the third to the sixth trick, and with a choice: of these are nearly all that
-              `uniform` draws
+    middle    as random, up to a play drawn evenly from the third to the sixth trick, and those with a choice alone:
+              of these tricks is nearly all that `uniform` draws
     uniform   drawn evenly from all positions that a deal can reach: a measure, dominated by the middle of the hand
 
 Shard number k is a pure function of the settings and k: whoever is killed goes on with what is missing.
@@ -125,7 +125,7 @@ def middle_rows(
 def played_at_random(
     settings: PositionSettings, seeds: np.ndarray, rng: np.random.Generator, least: int, end: int
 ) -> np.ndarray:
-    """Return positions of each deal after `least` to `end` - 1 plays at random, as many after each."""
+    """Return positions of each deal after plays at random, of each a number drawn evenly from `least` to `end` - 1."""
     states = np.repeat(opened(seeds, rng), settings.per_deal)
     plays = rng.integers(least, end, size=len(states))
     play_random_each(states, settings.seed, rng.integers(1 << 62, size=len(states)), plays)
