@@ -295,6 +295,8 @@ def test_networks_that_tell_of_points_play_as_those_they_were_made_for(rookery, 
     assert networks.zoo_player("seen", 8) == "stage2:zoo:seen"
     assert networks.zoo_player("open", 8) == "eq:oracle=zoo:open"
     assert networks.zoo_player("tiny", 8) == "net:zoo:tiny,sims=8"
+    assert networks.search_of("a.pth", load("gomoku:size=9")) == "net:a.pth,vcf=leaves"
+    assert networks.search_of("a.pth", load("gomoku:rule=renju")) == "net:a.pth"
     watched = rookery("zoo", "play", "seen", "--seat", "none")
     assert watched.exit_code == 0, watched.output
     assert "won" in watched.stdout

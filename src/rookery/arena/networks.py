@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.library import load
 from rookery.games.options import given_path
 from rookery.nets.zoo import ZOO_SIGN, zoo_file
+from rookery.search.gomoku_fours import knows_fours
 
 if TYPE_CHECKING:
     from rookery.nets.configs import NetworkConfig
@@ -57,13 +59,19 @@ def zoo_facts(name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def zoo_player(name: str, sims: int = 0) -> str:
+def zoo_player(name: str, sims: int = 0, game: str | None = None) -> str:
     """Return the text of who plays by a network that comes with the package: a search, of so many simulations a move,
-    or where a search cannot ask it, the player it was made for."""
-    kind = zoo_facts(name)["kind"]
-    if kind in OTHER_PLAYERS:
-        return OTHER_PLAYERS[kind].replace("FILE", ZOO_SIGN + name)
-    return f"net:{ZOO_SIGN}{name}" + (f",sims={sims}" if sims else "")
+    or where a search cannot ask it, the player it was made for. `game` is the one it was taught unless given."""
+    facts = zoo_facts(name)
+    if facts["kind"] in OTHER_PLAYERS:
+        return OTHER_PLAYERS[facts["kind"]].replace("FILE", ZOO_SIGN + name)
+    searching = search_of(ZOO_SIGN + name, load(game or facts["game"]))
+    return searching + (f",sims={sims}" if sims else "")
+
+
+def search_of(network: str, game: Game) -> str:
+    """Return the text of the search that asks a network; in freestyle Gomoku it looks for wins by fours, too."""
+    return f"net:{network}" + (",vcf=leaves" if knows_fours(game) else "")
 
 
 def newest_checkpoint(run: Path) -> Path:

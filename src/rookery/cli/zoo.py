@@ -84,7 +84,7 @@ def play_zoo(
     from rookery.arena.networks import zoo_facts, zoo_player
     from rookery.cli.games import play
 
-    play(game or zoo_facts(name)["game"], seat=seat, against=zoo_player(name, sims), seed=seed)
+    play(game or zoo_facts(name)["game"], seat=seat, against=zoo_player(name, sims, game), seed=seed)
 
 
 # ---- export --------------------------------------------------------------------------------------

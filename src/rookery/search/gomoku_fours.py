@@ -10,7 +10,7 @@ move that begins it has nearly all of the prior.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numba import njit, uint64
@@ -57,9 +57,14 @@ def first_moves(
         flip_planes(board, observations[row])
 
 
+def knows_fours(game: Game) -> TypeGuard[Gomoku]:
+    """Tell whether wins by fours are known in a game."""
+    return isinstance(game, Gomoku) and game.rule == "freestyle" and game.opening == "none"
+
+
 def refuse_other_games(game: Game) -> Gomoku:
     """Return the game if it is one whose wins by fours are known; refuse any other."""
-    if not isinstance(game, Gomoku) or game.rule != "freestyle" or game.opening != "none":
+    if not knows_fours(game):
         raise BadInput(f"wins by fours are known in gomoku with rule=freestyle and no opening, not in {game.spec}")
     return game
 

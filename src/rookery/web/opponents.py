@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rookery.arena.ledger import Ledger
-from rookery.arena.networks import network_for, taught_game, zoo_facts, zoo_player
+from rookery.arena.networks import network_for, search_of, taught_game, zoo_facts, zoo_player
 from rookery.arena.players import FORMS
 from rookery.arena.ratings import fit
 from rookery.arena.texts import read_text
@@ -114,7 +114,7 @@ def networks(game: Game, runs: Path | None) -> list[Opponent]:
     named += [(f"Network {folder.name} (run)", str(folder)) for folder in run_folders(runs)]
     fitting = [(name, text) for name, text in named if fits(text, game)]
     return [
-        replace(graded(name, "simulations", f"net:{text},sims={{}}", SIMULATIONS, 3), card=card_of(text))
+        replace(graded(name, "simulations", f"{search_of(text, game)},sims={{}}", SIMULATIONS, 3), card=card_of(text))
         for name, text in fitting
     ]
 
