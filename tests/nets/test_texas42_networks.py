@@ -20,6 +20,7 @@ from rookery.nets.texas42 import (
     PlainHands,
     Transcript,
     known_hand,
+    own_slots,
     slot_tiles,
 )
 from support import random_walk
@@ -136,9 +137,10 @@ def test_networks_of_texas42_come_back_from_files_as_they_were(config, tmp_path)
 def test_a_stage_1_that_is_told_more_computes_what_an_encoder_of_pytorch_does():
     network, seen = build(OPEN, 3), observed("open")
     assert isinstance(network, OpenHands)
-    x = sums_of_rows(network, seen)
+    x, gone = sums_of_rows(network, seen), torch.zeros(len(seen), 33, dtype=torch.bool)
+    gone[:, 1:29] = seen[:, 1:29, 6] < 2
     for ours in network.layers:
-        x = encoder_layer(ours, OPEN)(x)
+        x = encoder_layer(ours, OPEN)(x, src_key_padding_mask=gone)
     found = network.judge(seen)
     slots = [
         position.state["tiles"][position.mover].tolist()
@@ -148,9 +150,31 @@ def test_a_stage_1_that_is_told_more_computes_what_an_encoder_of_pytorch_does():
     ]
     assert len(slots) == len(seen)
     for row, hand in enumerate(slots):
-        tiles = [1 + tile for tile in hand]
-        assert torch.allclose(found.slots[row], network.slot_head(x[row, tiles]).squeeze(1), atol=1e-5)
+        held = [slot for slot, tile in enumerate(hand) if not gone[row, 1 + tile]]
+        wanted = network.slot_head(x[row, [1 + hand[slot] for slot in held]]).squeeze(1)
+        assert torch.allclose(found.slots[row, held], wanted, atol=1e-5)
     assert torch.allclose(found.value, network.value_head(x[:, 0]).squeeze(1), atol=1e-5)
+
+
+def test_leaving_out_tiles_that_are_gone_is_masking_them():
+    network, seen = build(OPEN, 1), observed("open")
+    assert isinstance(network, OpenHands)
+    held = (seen[:, 1:29, 6] > 1).gather(1, own_slots(seen))
+    masked, cut = network.masked(seen), network.judge(seen)
+    assert torch.allclose(masked.slots[held], cut.slots[held], atol=1e-5)
+    assert torch.allclose(masked.value, cut.value, atol=1e-5)
+    assert len(network.judge(seen[:0]).value) == 0
+
+
+def test_what_is_told_of_a_tile_that_is_gone_changes_nothing():
+    network, seen = build(OPEN, 1), observed("open")
+    held = (seen[:, 1:29, 6] > 1).gather(1, own_slots(seen))
+    other = seen.clone()
+    gone = other[:, 1:29, 6] == 0
+    other[:, 1:29, 7:][gone] = 1
+    assert not torch.equal(other, seen)
+    for one, two in zip(network.judge(seen), network.judge(other), strict=True):
+        assert torch.allclose(one[held] if one.ndim == 2 else one, two[held] if two.ndim == 2 else two, atol=1e-6)
 
 
 @pytest.mark.parametrize("config", [SMALL, OPEN])

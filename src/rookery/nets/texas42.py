@@ -221,10 +221,6 @@ class Hands(Network):
         """Make what tokens begin as."""
         raise NotImplementedError
 
-    def begun(self, tokens: Tensor, trick: int | None) -> tuple[Tensor, Tensor | None, Choice]:
-        """Return the first stream, which keys are seen, and what takes the first token and the mover's hand out."""
-        raise NotImplementedError
-
     def leads(self, tokens: Tensor) -> Tensor:
         """Tell in which positions the mover leads the trick [N]."""
         raise NotImplementedError
@@ -235,7 +231,15 @@ class Hands(Network):
         trick  tiles of the current trick, if all positions have as many: tokens that stand for nothing may be left out
                then instead of masked, which is sooner
         """
-        x, mask, context_and_hand = self.begun(tokens, trick)
+        raise NotImplementedError
+
+    def answers(self, x: Tensor, mask: Tensor | None, context_and_hand: Choice) -> Judged:
+        """Return what is read behind all layers.
+
+        x                 the first stream
+        mask              which keys are seen
+        context_and_hand  takes the first token and those of the mover's hand out of a stream
+        """
         x = self.norm(through(self.layers, x, mask, context_and_hand))
         return Judged(read_by(self.slot_head, x[:, 1:]), read_by(self.value_head, x[:, 0]))
 
@@ -283,8 +287,8 @@ class PlainHands(Hands):
         joined = torch.cat(parts)
         return functional.pad(joined, (0, 0, 0, len(self.features) - len(joined)))
 
-    def begun(self, tokens: Tensor, trick: int | None) -> tuple[Tensor, Tensor | None, Choice]:
-        """Return the first stream; tokens that stand for nothing are left out, or masked."""
+    def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
+        """Judge N positions from their tokens [N, 32, 12]; those that stand for nothing are left out, or masked."""
         mask = None
         if trick is None:
             there = tokens[:, :, KIND] > 0
@@ -300,7 +304,7 @@ class PlainHands(Hands):
             mine = (x[:, 1 : 1 + TILES].view(len(x), SEATS, SLOTS, -1) * moves).sum(1)  # one of four is not nothing
             return torch.cat((x[:, :1], mine), 1)
 
-        return x, mask, context_and_hand
+        return self.answers(x, mask, context_and_hand)
 
     def leads(self, tokens: Tensor) -> Tensor:
         """Tell in which positions the mover leads the trick."""
@@ -318,18 +322,52 @@ class OpenHands(Hands):
             Rows(counts, self.config.width) for counts in (OPEN_TRICK_VALUES, OPEN_TILE_VALUES, OPEN_SEAT_VALUES)
         )
 
-    def begun(self, tokens: Tensor, trick: int | None) -> tuple[Tensor, Tensor | None, Choice]:
-        """Return the first stream; all tokens see each other, those of tiles that are gone too."""
-        first, tiles, seats = tokens[:, :1], tokens[:, 1 : 1 + TILES], tokens[:, 1 + TILES :]
-        x = torch.cat((self.trick(first), self.tiles(tiles), self.seats(seats)), 1)
-        where = tiles[..., WHERE]
-        slots = slot_tiles((where == OWN_GONE) | (where == OWN) | (where == OWN_LEGAL))
+    def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
+        """Judge N positions from their tokens [N, 33, 17]; nobody sees a tile that is gone.
+
+        A processor leaves these tiles out, so it judges positions together that have as many left; a card, which wants
+        the same work each time, masks them.
+        """
+        if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not len(tokens):
+            return self.masked(tokens)
+        left = left_tiles(tokens).sum(1)
+        parts = [(left == count).nonzero().squeeze(1) for count in left.unique()]
+        found = [self.alike(tokens[rows]) for rows in parts]
+        back = torch.cat(parts).argsort()
+        return Judged(*(torch.cat(column)[back] for column in zip(*found, strict=True)))
+
+    def masked(self, tokens: Tensor) -> Judged:
+        """Judge positions, with the tiles that are gone masked."""
+        seen = functional.pad(left_tiles(tokens), (1, SEATS), value=1)
+        return self.told(tokens[:, 1 : 1 + TILES], tokens, seen[:, None, None], own_slots(tokens))
+
+    def alike(self, tokens: Tensor) -> Judged:
+        """Judge positions that have as many tiles left; the others are left out."""
+        left = left_tiles(tokens)
+        tiles = tokens[:, 1 : 1 + TILES][left].view(len(tokens), int(left[0].sum()), OPEN_FEATURES)
+        slots = (left.cumsum(1) - 1).clamp_min(0).gather(1, own_slots(tokens))  # of a tile that is gone, any
+        return self.told(tiles, tokens, None, slots)
+
+    def told(self, tiles: Tensor, tokens: Tensor, mask: Tensor | None, slots: Tensor) -> Judged:
+        """Judge positions of which these tiles are told; `slots` [N, 7] are the mover's places among them."""
+        x = torch.cat((self.trick(tokens[:, :1]), self.tiles(tiles), self.seats(tokens[:, 1 + TILES :])), 1)
         places = torch.cat((torch.zeros_like(slots[:, :1]), 1 + slots), 1)[..., None].expand(-1, -1, self.config.width)
-        return x, None, lambda x: x.gather(1, places)
+        return self.answers(x, mask, lambda x: x.gather(1, places))
 
     def leads(self, tokens: Tensor) -> Tensor:
         """Tell in which positions the mover leads the trick."""
         return tokens[:, 0, LYING] == 0
+
+
+def left_tiles(tokens: Tensor) -> Tensor:
+    """Return which tiles are in a hand or in the trick [N, 28], from tokens `open`."""
+    return tokens[:, 1 : 1 + TILES, WHERE] > OWN_GONE
+
+
+def own_slots(tokens: Tensor) -> Tensor:
+    """Return the tile of each slot of the mover's initial hand [N, 7], from tokens `open`."""
+    where = tokens[:, 1 : 1 + TILES, WHERE]
+    return slot_tiles((where == OWN_GONE) | (where == OWN) | (where == OWN_LEGAL))
 
 
 # ---- stage 2 -------------------------------------------------------------------------------------
