@@ -331,7 +331,7 @@ class OpenHands(Hands):
         if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not len(tokens):
             return self.masked(tokens)
         left = left_tiles(tokens).sum(1)
-        parts = [(left == count).nonzero().squeeze(1) for count in left.unique()]
+        parts = [(left == count).nonzero().squeeze(1) for count in torch.unique(left)]
         found = [self.alike(tokens[rows]) for rows in parts]
         back = torch.cat(parts).argsort()
         return Judged(*(torch.cat(column)[back] for column in zip(*found, strict=True)))

@@ -91,6 +91,9 @@ TAUGHT = (("3", 0.25), (LAST, 0.75))
 in self-play can be told apart only behind it"""
 FIXED = ("stages.4.selfplay.opponent=baseline:depth=6",)
 WINDOW, DISCARD = ("stages.4.gate.discard=false",), ("stages.4.gate.discard=true",)
+CAPPED = ("stages.4.selfplay.full_share=0.25", "stages.4.selfplay.cheap_simulations=20")
+FORCED = ("stages.4.selfplay.forced=2", "stages.4.selfplay.prune=true")
+SQUEEZE, POOLING = ("network.squeeze=16",), ("network.pooling=16",)
 
 ARMS = (
     Arm("curriculum", (("1a", 0.03), ("1b", 0.07), ("2", 0.30), ("3", 0.10), (LAST, 0.50))),
@@ -102,16 +105,14 @@ ARMS = (
     Arm("taught-fixed", TAUGHT, FIXED, extra=True, needs="selfplay.opponent"),
     Arm("taught-window", TAUGHT, WINDOW, gated=True, extra=True),
     Arm("taught-discard", TAUGHT, DISCARD, gated=True, extra=True),
-    Arm("capped", WHOLE, ("stages.4.selfplay.full_share=0.25", "stages.4.selfplay.cheap_simulations=40"), extra=True),
-    Arm(
-        "forced",
-        WHOLE,
-        ("stages.4.selfplay.forced=2", "stages.4.selfplay.prune=true"),
-        extra=True,
-        needs="selfplay.forced",
-    ),
-    Arm("squeeze", WHOLE, ("network.squeeze=16",), extra=True, needs="network.squeeze"),
-    Arm("pooling", WHOLE, ("network.pooling=16",), extra=True, needs="network.pooling"),
+    Arm("taught-capped", TAUGHT, CAPPED, extra=True),
+    Arm("taught-forced", TAUGHT, FORCED, extra=True, needs="selfplay.forced"),
+    Arm("taught-squeeze", TAUGHT, SQUEEZE, extra=True, needs="network.squeeze"),
+    Arm("taught-pooling", TAUGHT, POOLING, extra=True, needs="network.pooling"),
+    Arm("capped", WHOLE, CAPPED, extra=True),
+    Arm("forced", WHOLE, FORCED, extra=True, needs="selfplay.forced"),
+    Arm("squeeze", WHOLE, SQUEEZE, extra=True, needs="network.squeeze"),
+    Arm("pooling", WHOLE, POOLING, extra=True, needs="network.pooling"),
 )
 
 
@@ -139,10 +140,16 @@ COMPARISONS = (
         "taught-discard", "taught-window",
         "after imitation, discarding old data on promotion reaches more than keeping it",
     ),
-    Comparison("capped", "scratch", "searching most moves cheaply (playout cap randomisation) reaches more"),
-    Comparison("forced", "scratch", "forced playouts with pruned targets reach more"),
-    Comparison("squeeze", "scratch", "squeeze-excitation reaches more"),
-    Comparison("pooling", "scratch", "pooling over the board reaches more"),
+    *(
+        Comparison(f"{start}{name}", base, f"{how}{what}")
+        for start, base, how in (("", "scratch", ""), ("taught-", "taught", "after imitation, "))
+        for name, what in (
+            ("capped", "searching most moves cheaply (playout cap randomisation) reaches more"),
+            ("forced", "forced playouts with pruned targets reach more"),
+            ("squeeze", "squeeze-excitation reaches more"),
+            ("pooling", "pooling over the board reaches more"),
+        )
+    ),
 )  # fmt: skip
 
 
