@@ -15,7 +15,7 @@ from rookery.nets.residual import build
 
 def matrices(seed=0):
     generator = torch.Generator().manual_seed(seed)
-    return [torch.randn(shape, generator=generator) for shape in ((6, 6), (24, 8), (8, 24))]
+    return [torch.randn(shape, generator=generator) for shape in ((6, 6), (24, 8), (8, 24), (24, 8))]
 
 
 def changed(parameters, step):
@@ -31,9 +31,9 @@ def test_steps_are_those_of_pytorch(weight_decay, on_device, monkeypatch):
     monkeypatch.setattr(muon_steps, "computes_bf16", lambda: True)  # as PyTorch's own does everywhere
     mine, wanted = ([*matrices(), torch.ones(5)] for _ in range(2))
     rate = torch.tensor(0.0) if on_device else 0.0
-    muon = new_optimizer(mine, rate, weight_decay, mine[:3], pace=2.0, fused=on_device)
-    own = torch.optim.Muon(wanted[:3], 0.1, weight_decay, adjust_lr_fn="match_rms_adamw")
-    adamw = torch.optim.AdamW(wanted[3:], 0.1, weight_decay=weight_decay)
+    muon = new_optimizer(mine, rate, weight_decay, mine[:4], pace=2.0, fused=on_device)
+    own = torch.optim.Muon(wanted[:4], 0.1, weight_decay, adjust_lr_fn="match_rms_adamw")
+    adamw = torch.optim.AdamW(wanted[4:], 0.1, weight_decay=weight_decay)
     for step in range(5):
         now = 0.1 / (1 + step)
         for group in muon.param_groups:
@@ -64,7 +64,7 @@ def test_all_directions_become_about_equally_long(shape, half, monkeypatch):
     monkeypatch.setattr(muon_steps, "computes_bf16", lambda: half)
     left, _, right = torch.linalg.svd(torch.randn(shape, generator=torch.Generator().manual_seed(1)), False)
     lengths = torch.logspace(0, -2, min(shape))
-    found = near_orthogonal(left * lengths @ right)
+    found = near_orthogonal((left * lengths @ right)[None])[0]
     assert found.dtype == (torch.bfloat16 if half else torch.float32)
     found = found.float()
     values = torch.linalg.svdvals(found)
@@ -77,7 +77,7 @@ def test_without_a_pace_there_is_adamw_alone():
     parameters = matrices()
     found = new_optimizer(parameters, 0.1, 0.2, parameters[:1], pace=0.0)
     assert type(found) is torch.optim.AdamW
-    assert len(found.param_groups[0]["params"]) == 3
+    assert len(found.param_groups[0]["params"]) == len(parameters)
     assert found.defaults["weight_decay"] == 0.2
 
 

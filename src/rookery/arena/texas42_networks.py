@@ -4,7 +4,7 @@
     expected(position, worlds=100, oracle=oracle)
 
 `HandTokens` makes the tokens of many worlds where the network is: a world is 28 tiles, so little has to travel. What
-the rules make of hands is told by compiled loops, and travels.
+the rules make of hands is told on a card by the card itself (`texas42_cuda`), elsewhere by compiled loops.
 `as_taught` tells Stage 2 of a contract in the one way in which it was taught contracts, however it came about.
 """
 
@@ -180,6 +180,10 @@ class HandsOracle:
         drawn, states  [P * W], [P]: the worlds of each position, and the positions
         """
         count = len(drawn)
+        if self.reads == "open" and self.device.type == "cuda":
+            from rookery.arena.texas42_cuda import OpenTokens
+
+            return OpenTokens(sent(drawn.view(np.uint8).reshape(count, -1), self.device))
         if self.reads == "open":
             numbers = np.arange(count + self.rows).clip(max=count - 1)
             return lambda first, last: sent(open_tokens(drawn[numbers[first:last]], threads), self.device)

@@ -31,17 +31,17 @@ AS_ADAMW = 0.2
 Rate = Tensor | float
 
 
-def near_orthogonal(matrix: Tensor) -> Tensor:
-    """Return a matrix [A, B] with its singular values brought near 1, in bf16 where that is fast."""
-    x = matrix.bfloat16() if matrix.device.type == "cuda" or computes_bf16() else matrix
-    tall = x.shape[0] > x.shape[1]
-    x = x.T if tall else x
-    x = x / x.norm().clamp_min(LEAST_NORM)
+def near_orthogonal(matrices: Tensor) -> Tensor:
+    """Return matrices [N, A, B] with their singular values brought near 1, in bf16 where that is fast."""
+    x = matrices.bfloat16() if matrices.device.type == "cuda" or computes_bf16() else matrices
+    tall = x.shape[-2] > x.shape[-1]
+    x = x.mT if tall else x
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp_min(LEAST_NORM)
     linear, cubic, quintic = COEFFICIENTS
     for _ in range(ITERATIONS):
-        gram = x @ x.T
-        x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=cubic, alpha=quintic), x, beta=linear)
-    return x.T if tall else x
+        gram = x @ x.mT
+        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=cubic, alpha=quintic), x, beta=linear)
+    return x.mT if tall else x
 
 
 class Muon(torch.optim.Optimizer):
@@ -70,21 +70,26 @@ class Muon(torch.optim.Optimizer):
         others, matrices = self.param_groups
         self.adamw.param_groups, self.adamw.state = [others], self.state
         self.adamw.step()
+        alike: dict[tuple[int, ...], list[Tensor]] = {}
         for matrix in matrices["params"]:
             if matrix.grad is not None:
-                self.move(matrix, matrices["lr"], matrices["pace"], matrices["weight_decay"])
+                alike.setdefault(matrix.shape, []).append(matrix)
+        for some in alike.values():
+            self.move(some, matrices["lr"], matrices["pace"], matrices["weight_decay"])
 
-    def move(self, matrix: Tensor, rate: Rate, pace: float, weight_decay: float) -> None:
-        """Make a step of one matrix, or of a kernel."""
-        state, gradient = self.state[matrix], matrix.grad
-        assert gradient is not None
-        if "momentum" not in state:
-            state["momentum"] = torch.zeros_like(gradient)
-        state["momentum"].lerp_(gradient, 1 - MOMENTUM)
-        ahead = gradient.lerp(state["momentum"], MOMENTUM).flatten(1)
-        size = rate * (pace * AS_ADAMW * math.sqrt(max(ahead.shape)))
-        matrix.mul_(1 - rate * (pace * weight_decay))
-        matrix.sub_((near_orthogonal(ahead).to(matrix.dtype) * size).view_as(matrix))
+    def move(self, matrices: list[Tensor], rate: Rate, pace: float, weight_decay: float) -> None:
+        """Make a step of matrices, or kernels, of one shape: together, since each alone is little work for a card."""
+        gradients = [matrix.grad for matrix in matrices if matrix.grad is not None]
+        for matrix, gradient in zip(matrices, gradients, strict=True):
+            if "momentum" not in self.state[matrix]:
+                self.state[matrix]["momentum"] = torch.zeros_like(gradient)
+        momenta = [self.state[matrix]["momentum"] for matrix in matrices]
+        torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
+        ahead = torch.stack(torch._foreach_lerp(gradients, momenta, MOMENTUM)).flatten(2)
+        size = rate * (pace * AS_ADAMW * math.sqrt(max(ahead.shape[1:])))
+        steps = near_orthogonal(ahead).to(ahead.dtype) * size
+        torch._foreach_mul_(matrices, 1 - rate * (pace * weight_decay))
+        torch._foreach_sub_(matrices, list(steps.view(-1, *matrices[0].shape)))
 
 
 def new_optimizer(
