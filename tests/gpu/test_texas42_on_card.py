@@ -11,7 +11,7 @@ from rookery.arena.texas42_networks import HandsOracle, HandTokens, fetched
 from rookery.nets.configs import HandsConfig
 from rookery.nets.residual import build
 from rookery.nets.short_attention import attend, fits
-from rookery.search.texas42_batch import all_tokens, called, dealt, play_random_each
+from rookery.search.texas42_batch import all_tokens, called, dealt, legal_slots, open_tokens, play_random_each
 from rookery.studies.steps import Speed
 from rookery.studies.texas42_decisions import DecisionSettings, NetworkLabeller, make_shard
 from rookery.studies.texas42_runs import Run, stage_of
@@ -48,13 +48,24 @@ def test_tokens_made_on_a_card_are_those_of_the_game():
     assert (tokens.cpu().numpy() == all_tokens(states)).all()
 
 
+def test_what_a_card_tells_of_open_hands_is_what_the_game_tells():
+    from rookery.arena.texas42_cuda import OpenTokens
+
+    states = some_states()
+    told = OpenTokens(torch.from_numpy(states.view(np.uint8).reshape(len(states), -1)).cuda())
+    for first, last in ((0, 300), (17, 50), (290, 400)):  # behind the last it is there again
+        wanted = open_tokens(states[np.arange(first, last).clip(max=299)])
+        assert (told(first, last).cpu().numpy() == wanted).all()
+
+
 @pytest.mark.parametrize("reads", ["all", "open"])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_an_oracle_on_a_card_agrees_with_one_on_a_processor(compiled, reads):
     network, states = build(CONFIG.model_copy(update={"reads": reads}), 1), some_states()
     here, there = HandsOracle(network, "cpu")(states), HandsOracle(network, "cuda", compiled=compiled)(states)
-    assert np.abs(here - there).mean() < 0.1
-    assert np.abs(here - there).max() < 1
+    apart = np.abs(here - there)[legal_slots(states)]  # of a tile that is gone nothing is said
+    assert apart.mean() < 0.1
+    assert apart.max() < 1
 
 
 @pytest.mark.parametrize("reads", ["all", "open"])

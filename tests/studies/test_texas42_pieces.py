@@ -39,7 +39,7 @@ def test_a_stage_brings_along_what_it_needs_and_no_more(tmp_path):
     plan = PRESETS["full"]()
     wanted = names(to_do(tmp_path, plan, ("labels",)))
     assert wanted[-3:] == ["decisions-100", "decisions-1000", CLAIM]
-    assert "stage1-3.3M" in wanted
+    assert "stage1-open-128x4" in wanted
     assert not {"stage1-73k", "decisions-exact", "stage2-128x4", TRIAL} & set(wanted)
     exact = to_do(tmp_path, plan, ("exact",))
     assert {piece.stage for piece in exact} == {"exact"}
@@ -59,7 +59,7 @@ def test_pieces_are_chosen_by_patterns_within_the_stages_that_are_named(tmp_path
     assert len(sweep) == 6
     assert sweep == names(to_do(tmp_path, plan, ("stage2",), ("*sweep*",)))
     matches = names(to_do(tmp_path, plan, ("matches",), ("*/random", "exact:10/*")))
-    assert matches[-3:] == ["stage2-256x6/random", "exact:10/stage1-3.3M:10", "exact:10/stage2-256x6"]
+    assert matches[-3:] == ["stage2-256x6/random", "exact:10/stage1-open-128x4:10", "exact:10/stage2-256x6"]
     assert "exact:10/random" not in matches  # of another stage
     for stages in ((), ("stage2",)):
         with pytest.raises(BadInput, match=r"--pieces 'stage3-\*'.*stage2-128x4"):
@@ -83,17 +83,17 @@ def complete(folder, *runs):
 
 
 def test_networks_that_are_there_need_no_data(tmp_path):
-    plan = PRESETS["card"]()
+    plan = PRESETS["home"]()
     complete(tmp_path, *(run.name for run in plan.stage1))
     wanted = to_do(tmp_path, plan)
     assert not [piece for piece in wanted if isinstance(piece.what, Positions)]
     assert names(wanted)[:2] == ["decisions-valid", TRIAL]
     complete(tmp_path, *(run.name for run in plan.stage2))
-    keep(tmp_path, {"claim": {"decisions-100": {}}})
+    keep(tmp_path, {"claim": {"decisions-claim": {}}})
     wanted = to_do(tmp_path, plan)
     assert [piece.name for piece in wanted if isinstance(piece.what, Hands)] == ["decisions-valid"]
     assert CLAIM not in names(wanted)
-    assert "decisions-100" in names(to_do(tmp_path, plan, ("labels",)))  # asked for by name
+    assert "decisions-claim" in names(to_do(tmp_path, plan, ("labels",)))  # asked for by name
 
 
 def test_a_run_of_the_same_name_with_other_settings_is_not_taken_for_one_of_the_preset(tmp_path):

@@ -124,7 +124,7 @@ def test_data_of_a_network_are_made_by_the_command(tmp_path):
         (("train-stage1", "--size", "9k"), "73k, 817k, 3.3M"),
         (("train-stage1", "--data", "none"), "there are no data 'none'"),
         (("train-stage2",), "there are no decisions"),
-        (("--preset", "huge"), "quick, home, card, full"),
+        (("--preset", "huge"), "quick, home, full"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(tmp_path, words, complaint):

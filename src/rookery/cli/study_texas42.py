@@ -51,9 +51,7 @@ def all_of_it(
     context: typer.Context,
     preset: Annotated[
         str | None,
-        Option(
-            help="do all of it: full for a card, card for ten minutes of one, home for two cores, quick for minutes"
-        ),
+        Option(help="do all of it: full for a card, home for two cores, quick for minutes"),
     ] = None,
     folder: FolderOption = PLACE,
     device: DeviceOption = "auto",

@@ -198,13 +198,14 @@ def on_card(stage: str) -> tuple[str, ...]:
         f"stages.{stage}.{change}"
         for change in (
             "selfplay.at_once=2048", "training.batch=2048", "training.steps_per_game=0.1", "training.precision=bf16",
+            "training.muon=5",
         )
     )  # fmt: skip
 
 
 def taught_on_card(stage: str) -> tuple[str, ...]:
     """Return how a stage of imitation computes where a card learns."""
-    return (f"stages.{stage}.training.precision=bf16",)
+    return f"stages.{stage}.training.precision=bf16", f"stages.{stage}.training.muon=5"
 
 
 def without_end(stage: str) -> tuple[str, ...]:
@@ -240,7 +241,7 @@ FULL = Preset(
         *CARD, *(change for stage in ("1a", "1b", "2", "3", "4") for change in without_conditions(stage)),
         *watched_briefly("2"), *watched_briefly("4"),
         "stages.2.selfplay.games=30_000", "stages.2.checkpoints.every=5_000",
-        "stages.4.selfplay.games=40_000", "stages.4.checkpoints.every=8_000",
+        "stages.4.selfplay.games=60_000", "stages.4.checkpoints.every=10_000",
     ),
     arm_changes=(*CARD, *without_end("2"), *without_end("4")),
     gate_changes=(
