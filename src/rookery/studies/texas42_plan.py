@@ -285,7 +285,7 @@ def full() -> Preset:
         first_stage(size, answers, steps)
         for size, answers, steps in (
             ("open-128x4", "q", 24_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
-            ("3.3M", "q", 16_000), ("73k", "q", 6_000), ("817k", "q", 6_000),
+            ("3.3M", "q", 18_000), ("73k", "q", 4_000), ("817k", "q", 4_000),
         )
     )  # fmt: skip
     best, small, other = (run.name for run in first[:3])
