@@ -11,6 +11,7 @@ from rookery.arena.texas42_networks import HandsOracle, HandTokens, fetched
 from rookery.nets.configs import HandsConfig
 from rookery.nets.residual import build
 from rookery.nets.short_attention import attend, fits
+from rookery.search.solve.texas42 import Solver
 from rookery.search.texas42_batch import all_tokens, called, dealt, legal_slots, open_tokens, play_random_each
 from rookery.studies.steps import Speed
 from rookery.studies.texas42_decisions import DecisionSettings, NetworkLabeller, make_shard
@@ -56,6 +57,19 @@ def test_what_a_card_tells_of_open_hands_is_what_the_game_tells():
     for first, last in ((0, 300), (17, 50), (290, 400)):  # behind the last it is there again
         wanted = open_tokens(states[np.arange(first, last).clip(max=299)])
         assert (told(first, last).cpu().numpy() == wanted).all()
+
+
+@pytest.mark.parametrize(("threads", "buckets"), [(1 << 16, 1 << 9), (48, 4)])  # a thread for each, and few for many
+def test_a_card_solves_positions_as_a_processor_does(threads, buckets):
+    from rookery.search.solve.texas42_cuda import SolverOnCard
+
+    states, solver = some_states(2000), SolverOnCard(threads, buckets)
+    states = states[states["plays"] >= 4]  # from an opening the longest search would keep the test waiting
+    here = Solver(2).q(states)
+    for _ in range(2):  # and again, with tables that are not new
+        there = solver.q(states)
+        assert (there.values == here.values).all()
+        assert (there.q == here.q).all()
 
 
 @pytest.mark.parametrize("reads", ["all", "open"])

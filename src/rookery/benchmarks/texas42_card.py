@@ -20,6 +20,7 @@ from rookery.games.texas42_tiles import DECLARATIONS, HAND, SEATS, TILES
 from rookery.nets.configs import HANDS
 from rookery.nets.residual import build
 from rookery.nets.texas42 import Hands
+from rookery.search.solve.texas42 import Solver
 from rookery.search.texas42_batch import (
     called,
     dealt,
@@ -38,14 +39,20 @@ LABELLED, COMPILED = ("open-128x4", "817k", "3.3M"), ("open-128x4", "3.3M")
 LEARNING = (("open-128x4", 1), ("817k", 1), ("3.3M", 1), ("128x4", 2), ("256x6", 2))
 """sizes that learn, and their stages"""
 WORLDS, FLOOR = 50, 200.0
+SOLVED_AFTER = (20, 16, 12, 8, 4, 0)
 
 
 def bench_card(
     device: str, games: int, threads: int, rounds: int = 3, tick: Callable[[str], None] = lambda name: None
 ) -> Iterator[Row]:
-    """Measure labelling of so many hands at a time, then learning, last what takes minutes to compile."""
+    """Measure labelling of so many hands at a time, exact search, learning, last what takes minutes to compile."""
     for size in LABELLED:
+        name = f"positions judged by {size} alone"
+        yield rate_row(name, "positions/s", alone_rates(size, device, rounds), None)
+        tick(name)
         yield label_row(size, False, device, games, threads, rounds, tick)
+    if device == "cuda":
+        yield from solver_rows(8 * games, threads, tick)
     for size, stage in LEARNING:
         name = f"steps of Stage {stage}, {size}"
         yield rate_row(name, "steps/s", step_rates(size, stage, device, 32 * games, rounds), None)
@@ -63,6 +70,41 @@ def label_row(
     rates = label_rates(size, compiled, device, games, threads, rounds)
     tick(name)
     return rate_row(name, "hands/s", rates, FLOOR if size == "3.3M" else None)
+
+
+def solver_rows(count: int, threads: int, tick: Callable[[str], None]) -> Iterator[Row]:
+    """Measure exact search in so many positions of random play by a card, and by so many threads of processors."""
+    from rookery.search.solve.texas42_cuda import SolverOnCard
+
+    solvers: dict[str, Solver | SolverOnCard] = {"a card": SolverOnCard(), f"{threads} threads": Solver(threads)}
+    for plies in SOLVED_AFTER:
+        states = random_states(count, plies)
+        for who, solver in solvers.items():
+            solver.q(states[:256])  # and thereby compiled
+            begun = time.perf_counter()
+            solver.q(states)
+            name = f"positions after {plies} plays solved by {who}"
+            yield rate_row(name, "positions/s", [count / (time.perf_counter() - begun)], None)
+            tick(name)
+
+
+def alone_rates(size: str, device: str, rounds: int) -> list[float]:
+    """Return positions a second that a Stage 1 judges whose tokens lie ready: what labelling could come to."""
+    network = build(HANDS[size], 1)
+    assert isinstance(network, Hands)
+    oracle = HandsOracle(network, device)
+    states = random_states(oracle.rows)
+    tokens, rates = torch.from_numpy(READ[oracle.reads](states)).to(oracle.device), []
+    times = 64 if device == "cuda" else 1
+    for _ in range(rounds + 1):
+        begun = time.perf_counter()
+        with torch.inference_mode():
+            for _ in range(times):
+                oracle.points(tokens, None)
+        if device == "cuda":
+            torch.cuda.synchronize()
+        rates.append(times * len(states) / (time.perf_counter() - begun))
+    return rates[1:]
 
 
 def label_rates(size: str, compiled: bool, device: str, games: int, threads: int, rounds: int) -> list[float]:
@@ -99,13 +141,20 @@ def planned(size: str, stage: int, device: str) -> TrainSettings:
     return run if device == "cuda" else replace(run, batch=32, precision="fp32")
 
 
-def random_table(settings: TrainSettings, rows: int, device: str) -> Table:
-    """Make a table of positions of random play, with labels that are zero."""
+def random_states(rows: int, plies: int | None = None) -> np.ndarray:
+    """Make positions of random play, after so many plays, or any number of them."""
     states, rng = dealt(np.arange(rows)), np.random.default_rng(0)
     called(
         states, rng.integers(len(DECLARATIONS), size=rows), rng.integers(SEATS, size=rows), np.full(rows, 30, np.int8)
     )
-    play_random_each(states, 0, np.arange(rows), rng.integers(TILES, size=rows))
+    played = rng.integers(TILES, size=rows) if plies is None else np.full(rows, plies)
+    play_random_each(states, 0, np.arange(rows), played)
+    return states
+
+
+def random_table(settings: TrainSettings, rows: int, device: str) -> Table:
+    """Make a table of positions of random play, with labels that are zero."""
+    states = random_states(rows)
     columns = {"legal": legal_slots(states), "trick": (states["plays"] >> 2).astype(np.int8)}
     empty = np.zeros((rows, HAND), np.int8)
     if settings.stage == 1:

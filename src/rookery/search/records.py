@@ -39,19 +39,25 @@ def step_by(builder: Any, address: Any, index: Any, size: int) -> Any:
 
 @intrinsic
 def prefetch(typing_context: Any, record: Any) -> Any:
-    """Ask for a record's memory ahead of its use."""
+    """Ask for a record's memory ahead of its use; a card, whose threads wait for each other's memory, is not asked."""
     if not isinstance(record, types.Record):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
-        ask = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
-        for_writing, keep, data = (ir.Constant(number, flag) for flag in (1, 3, 1))
-        builder.call(ask, [builder.bitcast(arguments[0], pointer), for_writing, keep, data])
+        if isinstance(context, CPUContext):
+            ask_for(builder, arguments[0])
         return context.get_dummy_value()
 
     return types.void(record), generate
+
+
+def ask_for(builder: Any, address: Any) -> None:
+    """Generate the question for memory that is going to be written."""
+    pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+    ask = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+    for_writing, keep, data = (ir.Constant(number, flag) for flag in (1, 3, 1))
+    builder.call(ask, [builder.bitcast(address, pointer), for_writing, keep, data])
 
 
 @intrinsic
