@@ -81,13 +81,13 @@ def test_without_the_setting_such_moves_are_taught_and_wins_are_not_alone():
     [
         (["game=gomoku:rule=renju"], "selfplay.fours: wins by fours are known in gomoku with rule=freestyle"),
         (["game=pylos"], "selfplay.fours: wins by fours are known in gomoku"),
-        (["device=cuda"], "selfplay.fours: must be false where device is cuda"),
         (["selfplay.gumbel=4", "selfplay.noise=0.0"], "selfplay.fours: must be false with gumbel search"),
     ],
 )
 def test_where_fours_cannot_be_looked_for_the_setting_is_refused(tmp_path, changes, message):
     file = tmp_path / "run.yaml"
     file.write_text("game: gomoku:size=9\nnetwork: {kind: tower, observation: planes, width: 8, blocks: 1}\n")
-    assert read_settings(str(file), ["selfplay.fours=true"]).selfplay.fours
+    for device in ("cpu", "cuda"):
+        assert read_settings(str(file), ["selfplay.fours=true", f"device={device}"]).selfplay.fours
     with pytest.raises(BadInput, match=message):
         read_settings(str(file), ["selfplay.fours=true", *changes])

@@ -6,6 +6,9 @@
 Positions are read off observations, whose first two planes are the stones of the mover and of the other side: so
 whatever asks a network can ask this. Where the mover wins by fours, the value is that of a win that is sure, and the
 move that begins it has nearly all of the prior.
+
+What is found follows from a position alone, not from those before it. The same source runs on a CPU and in a warp; see
+`gomoku_fours_cuda`.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def next_four(board: State, threats: State, point: int, direction: int) -> tuple
     return -1, FORCED
 
 
-# ---- the search -------------------------------------------------------------------------------------
+# ---- the search ----------------------------------------------------------------------------------
 
 
 @inner
