@@ -24,11 +24,13 @@ def test_self_play_is_measured_beside_the_network_alone():
     assert row["simulations"] == pytest.approx(row["games"] * row["plies"] * 64, rel=1e-6)
 
 
-def test_self_play_of_a_tower_is_measured_too():
-    answer = CliRunner().invoke(app, ["bench", "selfplay", "--game", "gomoku", "--rounds", "1", "--json"])
+@pytest.mark.parametrize("fours", [[], ["--fours"]], ids=str)
+def test_self_play_of_a_tower_is_measured_too(fours):
+    answer = CliRunner().invoke(app, ["bench", "selfplay", "--game", "gomoku", *fours, "--rounds", "1", "--json"])
     assert answer.exit_code == 0, answer.output
     found = json.loads(answer.stdout)
     assert found["at_once"] == 4
+    assert found["fours"] == bool(fours)
     assert found["selfplay"][0]["simulations"] > 0
     assert found["selfplay"][0]["step"] > 0
 
@@ -37,6 +39,12 @@ def test_a_game_that_is_not_measured_is_refused():
     answer = CliRunner().invoke(app, ["bench", "selfplay", "--game", "chess"])
     assert isinstance(answer.exception, BadInput)
     assert "game" in str(answer.exception)
+
+
+def test_fours_are_refused_where_there_are_none():
+    answer = CliRunner().invoke(app, ["bench", "selfplay", "--fours"])
+    assert isinstance(answer.exception, BadInput)
+    assert "gomoku, not in pylos" in str(answer.exception)
 
 
 def test_gradient_steps_are_measured_for_every_batch():

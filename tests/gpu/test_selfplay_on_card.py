@@ -22,6 +22,8 @@ WAYS = [
     (CONNECT_FOUR, {"forced": 2.0, "prune": True, "simulations": 24, "full_share": 0.5, "cheap_simulations": 6}),
     (CONNECT_FOUR, {"opponent": "random", "random_plies": 2, "full_share": 0.5, "cheap_simulations": 3}),
     ("pylos", {"opponent": "random", "opponent_taught": True, "ply_limit": 90}),
+    ("gomoku:size=9", {"fours": True, "random_plies": 8, "simulations": 16}),
+    ("gomoku:size=9", {"fours": True, "random_plies": 12, "leaves": 3, "full_share": 0.5, "cheap_simulations": 4}),
 ]  # fmt: skip
 
 
@@ -74,16 +76,25 @@ def first_numbers(observations, logits, values):
     values.copy_((observations[:, 1] + observations[:, 2] * 2 - observations[:, 3]) / 4)
 
 
-@pytest.mark.parametrize("more", [{}, {"opponent": "random", "at_once": 300}], ids=str)
-def test_a_captured_round_plays_what_a_plain_one_plays(more):
+@pytest.mark.parametrize(
+    ("spec", "more"),
+    [
+        ("pylos", {}),
+        ("pylos", {"opponent": "random", "at_once": 300}),
+        ("gomoku:size=9", {"fours": True, "random_plies": 8}),
+    ],
+    ids=str,
+)
+def test_a_captured_round_plays_what_a_plain_one_plays(spec, more):
     from rookery.learn.replay import Replay
     from rookery.learn.sections import SelfplaySettings
     from rookery.learn.selfplay_cuda import SelfPlayOnCard
 
-    game = load("pylos")
+    game = load(spec)
+    kind = "rich" if spec == "pylos" else "planes"
     settings = SelfplaySettings(**{"at_once": 2000, "simulations": 6, "leaves": 2, "ply_limit": 40, **more})
-    plain = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 99_000, "cuda"), first_numbers, False)
-    other = SelfPlayOnCard(game, settings, 3, Replay(game, "rich", 99_000, "cuda"), first_numbers)
+    plain = SelfPlayOnCard(game, settings, 3, Replay(game, kind, 99_000, "cuda"), first_numbers, False)
+    other = SelfPlayOnCard(game, settings, 3, Replay(game, kind, 99_000, "cuda"), first_numbers)
     done = 0
     for _ in range(60):
         expected, found = plain.round(), other.round()

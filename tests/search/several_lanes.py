@@ -57,6 +57,7 @@ class Warp:
             "lane_sum": lambda x: functools.reduce(operator.add, self.heard("sum", x)),
             "lane_max": lambda x: max(self.heard("max", x)),
             "lane_argmax": lambda x, index: min(self.heard("argmax", (-x, index)))[1],
+            "lane_union": lambda bits: functools.reduce(operator.or_, self.heard("union", bits)),
             "lane_rank": lambda flag, lane: sum(map(bool, self.heard("rank", flag)[:lane])),
             "lane_count": lambda flag: sum(map(bool, self.heard("count", flag))),
         }

@@ -49,6 +49,17 @@ def test_moves_are_those_of_a_search_of_each_position_by_itself(kind):
     assert 20 < won < 280
 
 
+def test_what_is_found_does_not_depend_on_what_was_asked_before():
+    game, rng = load("gomoku", size=SIZE), np.random.default_rng(3)
+    positions = [random_fight(rng, SIZE, int(rng.integers(10, 50))) for _ in range(200)]
+    observations = np.stack([position.observe("planes").ravel() for position in positions])
+    seeing = SeesFours(evaluator(game), game, nodes=8)  # few, so that what is remembered would decide
+    found, order = seeing.moves(observations), rng.permutation(len(observations))
+    assert 0 < np.count_nonzero(found >= 0) < len(found)
+    assert (seeing.moves(observations[order]) == found[order]).all()
+    assert (seeing.moves(observations) == found).all()
+
+
 def test_answers_are_the_networks_where_there_is_no_win_by_fours():
     game = load("gomoku", size=SIZE)
     rng = np.random.default_rng(2)

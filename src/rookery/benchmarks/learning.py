@@ -1,8 +1,8 @@
 """How fast self-play and training are, beside the network alone.
 
 Self-play is measured with V5 of Pylos and its 64 simulations, the game with take-backs by rule, as the original played
-it: 0.18 games for each second of a processor core; or with the tower of the Gomoku study on 15 x 15 and its 200. Games
-are moved on first, on a card until they are at all stages.
+it: 0.18 games for each second of a processor core; or with the tower of the Gomoku study on 15 x 15 and its 200, with
+or without a search for wins by fours at its leaves. Games are moved on first, on a card until they are at all stages.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from rookery.arena.evaluator import NetworkEvaluator, on_threads
+from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.options import one_of
@@ -84,11 +85,14 @@ class Subject:
 SUBJECTS = ("pylos", "gomoku")
 
 
-def subject(name: str, device: str) -> Subject:
-    """Return whose self-play is measured on a device."""
+def subject(name: str, device: str, fours: bool = False) -> Subject:
+    """Return whose self-play is measured on a device; `fours` looks for wins by fours at its leaves."""
     if one_of("game", name, SUBJECTS) == "pylos":
+        if fours:
+            raise BadInput("fours: wins by fours are known in gomoku, not in pylos")
         return Subject(v5(AT_ONCE[device])[0], spread=60, rounds={"cpu": 10, "cuda": 30}[device])
-    curriculum = read_curriculum("gomoku_curriculum", [f"stages.4.selfplay.at_once={TOWERS_AT_ONCE[device]}"])
+    changes = {"at_once": TOWERS_AT_ONCE[device], "fours": str(fours).lower()}
+    curriculum = read_curriculum("gomoku_curriculum", [f"stages.4.selfplay.{k}={v}" for k, v in changes.items()])
     settings = settings_of(curriculum, len(curriculum.stages) - 1, "")
     assert isinstance(settings, RunSettings)
     return Subject(settings, spread={"cpu": 2, "cuda": 15}[device], rounds={"cpu": 1, "cuda": 5}[device])
@@ -134,9 +138,11 @@ def measure(
     )
 
 
-def bench_selfplay(device: str, rounds: int, tick: Callable[[], None], name: str = "pylos") -> list[SelfplayRow]:
+def bench_selfplay(
+    device: str, rounds: int, tick: Callable[[], None], name: str = "pylos", fours: bool = False
+) -> list[SelfplayRow]:
     """Measure self-play; `tick` is called after each round, of which the first goes to spreading the games."""
-    whose = subject(name, device)
+    whose = subject(name, device, fours)
     settings, game, network = whose.settings, load(whose.settings.game), whose.network()
     replay = Replay(game, settings.network.observation, settings.training.replay, device)
     play = settings.selfplay

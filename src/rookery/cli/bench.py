@@ -120,6 +120,7 @@ def bench_the_networks(
 def bench_self_play(
     game: Annotated[str, Option(help="pylos: V5, 64 simulations; gomoku: a 6x64 tower on 15 x 15, 200")] = "pylos",
     device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,
+    fours: Annotated[bool, Option("--fours", help="look for wins by fours at the leaves (gomoku)")] = False,
     rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
     as_json: JsonOption = False,
 ) -> None:
@@ -127,7 +128,7 @@ def bench_self_play(
 
     rookery bench selfplay
 
-    rookery bench selfplay --game gomoku --device cuda --json
+    rookery bench selfplay --game gomoku --fours --device cuda --json
     """
     from rookery.benchmarks.learning import ORIGINAL, bench_selfplay, subject
     from rookery.benchmarks.machine import describe as describe_machine
@@ -138,17 +139,19 @@ def bench_self_play(
         from rookery.search.cuda import require_card
 
         require_card()
-    at_once = subject(game, device.value).at_once
+    at_once = subject(game, device.value, fours).at_once
     with progress_bar() as progress:
         task = progress.add_task("self-play", total=rounds + 1, note="spreading the games")
-        rows = bench_selfplay(device.value, rounds, lambda: progress.update(task, advance=1, note=""), game)
+        rows = bench_selfplay(device.value, rounds, lambda: progress.update(task, advance=1, note=""), game, fours)
     machine = describe_machine()
     if as_json:
         measured = [row.as_dict() for row in rows]
-        print_json({"machine": machine, "device": device.value, "at_once": at_once, "selfplay": measured})
+        about = {"machine": machine, "device": device.value, "at_once": at_once, "fours": fours}
+        print_json(about | {"selfplay": measured})
         return
     out.print(selfplay_table(rows, ORIGINAL if device is Device.cpu and game == "pylos" else None, game))
-    err.print(f"{rounds} rounds of {game}, {at_once} games at once, {device.value}, on {machine['cpu']}", style="dim")
+    whose = f"{game}, with fours" if fours else game
+    err.print(f"{rounds} rounds of {whose}, {at_once} games at once, {device.value}, on {machine['cpu']}", style="dim")
 
 
 @bench.command("train")

@@ -88,8 +88,6 @@ class OnCard:
     def __init__(self, game: Game, settings: RunSettings, replay: Replay, network: Network):
         from rookery.learn.selfplay_cuda import SelfPlayOnCard, judged_by
 
-        if settings.selfplay.fours:
-            raise BadInput("selfplay.fours: must be false on a card; give device: cpu, or leave fours out")
         numbers = PRECISIONS[USUAL["cuda"] if settings.precision == "auto" else settings.precision]
         self.network, self.folded = network, fold(network, "cuda", numbers)
         self.refold = captured(lambda: self.folded.update(network))  # hundreds of small kernels

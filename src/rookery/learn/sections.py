@@ -82,7 +82,7 @@ class SelfplaySettings(Section):
     """whether moves are taught and drawn by their visits without forced ones (policy target pruning)"""
     fours: YesNo = False
     """in Gomoku, whether wins by continuous fours are looked for at every leaf; such proofs are carried up the tree, a
-    proven win is taught alone and a move proven to lose not at all. On processors only"""
+    proven win is taught alone and a move proven to lose not at all"""
     temperature: Annotated[float, span(0, 100)] = 1.0
     """moves are drawn in proportion to visits ^ (1 / temperature); 0: the most visited"""
     temperature_plies: Annotated[int, span(0, 1 << 30)] = 15

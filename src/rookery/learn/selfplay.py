@@ -170,7 +170,7 @@ class SelfPlay:
         """Make one move in every game, put finished games into the replay and begin new ones in their place."""
         if evaluator.kind != self.replay.kind:
             raise BadInput(f"the network sees {evaluator.kind!r}, the replay holds {self.replay.kind!r}")
-        if self.settings.fours:  # anew each time, since what it remembers is not saved with the games
+        if self.settings.fours:
             evaluator = SeesFours(evaluator, self.game)
         teaches = round_teaches(self.settings, self.seed, self.rounds)
         simulations = self.settings.simulations if teaches else self.settings.cheap_simulations

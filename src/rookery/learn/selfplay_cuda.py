@@ -25,9 +25,10 @@ from rookery.learn.opponent import Opponent
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, pages, refuse_endless, restore, round_teaches
-from rookery.nets.captured import captured
+from rookery.nets.captured import captured, new_stream
 from rookery.nets.folded import Folded
 from rookery.search.cuda import cuda
+from rookery.search.gomoku_fours_cuda import FoursOnCard
 from rookery.search.tree_arrays import NUMBER, PLAIN, SLOT, tree_of
 from rookery.search.tree_keep import begin, clear
 from rookery.search.trees_cuda import LANES, WARPS, TreesOnCard
@@ -152,6 +153,9 @@ class SelfPlayOnCard:
             logits=cuda.as_cuda_array(self.logits).view(NUMBER),
             values=cuda.as_cuda_array(self.values).view(NUMBER),
         )
+        self.fours = FoursOnCard(game, leaves) if settings.fours else None
+        self.beside = new_stream()
+        """the stream on which wins by fours are looked for"""
         self.kind = list(game.observations).index(replay.kind)
         self.graphs: dict[bool, Any] = {}
         self.renewal: Any = None
@@ -222,9 +226,23 @@ class SelfPlayOnCard:
         begin_games[(*trees.threads, stream)](trees.arrays, np.int32(simulations), noisy)
         for _ in range(1 + simulations):  # as many if every batch brings a single leaf
             trees.step(self.kind, self.seen, stream)
-            self.judge(self.observations, self.logits, self.values)
+            self.judge_leaves()
         trees.step(self.kind, self.seen, stream)
         note_games[(*trees.warps, stream)](trees.arrays, self.book, np.int32(teaches), self.plies)
+
+    def judge_leaves(self) -> None:
+        """Launch the judge and, beside it, the search for wins by fours, which knows better where it finds one."""
+        if self.fours is None:
+            self.judge(self.observations, self.logits, self.values)
+            return
+        present = torch.cuda.current_stream()
+        self.beside.wait_stream(present)
+        with torch.cuda.stream(self.beside):
+            self.trees.asked(self.fours.asked, self.stream())
+            self.fours.find(self.seen, self.stream())
+        self.judge(self.observations, self.logits, self.values)
+        present.wait_stream(self.beside)
+        self.fours.apply(cuda.as_cuda_array(self.logits), cuda.as_cuda_array(self.values), self.stream())
 
     def round(self) -> Finished:
         """Make one move in every game, put finished games into the replay and begin new ones in their place."""
@@ -246,14 +264,13 @@ class SelfPlayOnCard:
 
     def compile(self) -> None:
         """Compile everything a round launches, by searches that are forgotten and games that do not count."""
-        new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
         side, kept = new_stream(), self.trees.arrays.trees.copy_to_host(stream=self.stream())
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             begin_games[(*self.trees.threads, self.stream())](self.trees.arrays, np.int32(1), False)
             for _ in range(2):
                 self.trees.step(self.kind, self.seen, self.stream())
-                self.judge(self.observations, self.logits, self.values)
+                self.judge_leaves()
             book, self.book = self.book, self.book._replace(games=cuda.to_device(np.ones(self.settings.at_once, GAME)))
             note_games[(*self.trees.warps, self.stream())](self.trees.arrays, self.book, np.int32(0), self.plies)
             self.book = book

@@ -109,7 +109,7 @@ class RunSettings(Section):
                 f"selfplay.ply_limit: must be at most {game.longest}, after which {game.label} ends by itself, "
                 f"not {play.ply_limit}"
             )
-        found += fours_problems(play, game, self.device)
+        found += fours_problems(play, game)
         if play.random_plies >= longest:
             found.append(f"selfplay.random_plies: must be below {longest}, the longest game, not {play.random_plies}")
         return found + opponent_problems(play.opponent, game)
@@ -120,7 +120,7 @@ class RunSettings(Section):
         return self.training.steps_after(self.selfplay.games)
 
 
-def fours_problems(play: SelfplaySettings, game: Game, device: str) -> list[str]:
+def fours_problems(play: SelfplaySettings, game: Game) -> list[str]:
     """Say why wins by fours cannot be looked for in self-play."""
     if not play.fours:
         return []
@@ -130,7 +130,7 @@ def fours_problems(play: SelfplaySettings, game: Game, device: str) -> list[str]
         refuse_other_games(game)
     except BadInput as error:
         return [f"selfplay.fours: {error}"]
-    return ["selfplay.fours: must be false where device is cuda; processors look for them"] if device == "cuda" else []
+    return []
 
 
 def opponent_problems(text: str, game: Game) -> list[str]:

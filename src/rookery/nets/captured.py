@@ -20,12 +20,17 @@ from rookery.nets.folded import Folded
 WARMING = 3  # passes before capturing, in which libraries choose their kernels and take their memory
 
 
+def new_stream() -> torch.cuda.Stream:
+    """Make a stream beside the present one."""
+    make: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
+    return make()
+
+
 def captured(work: Callable[[], object], warming: int = WARMING) -> torch.cuda.CUDAGraph:
     """Capture work that always does the same on the same memory, after doing it on a stream aside as that demands.
 
     warming  how often; work that may not be done for nothing has to be warmed up by its caller, in another way
     """
-    new_stream: Callable[[], torch.cuda.Stream] = torch.cuda.Stream
     aside, present = new_stream(), torch.cuda.current_stream()
     aside.wait_stream(present)
     with torch.cuda.stream(aside):

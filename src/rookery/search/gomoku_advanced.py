@@ -95,8 +95,8 @@ def begin(
     find_near(board, state, frames[0].near)
     forget_killers(frames[0])
     if count_fours(board, colour) + count_of(board, colour, IS_DOUBLE) + count_of(board, colour, IS_FIVE) > 0:
-        fours.begin(tools[0][0], board.lines, colour, board.key, tools[1], tools[2])
-        status = fours.solve(tools[0][0], tools[1], tools[2], tools[3], most, tools[6])
+        fours.begin(board, tools[0][0], colour, board.key, tools[1], tools[2], 0, 1)
+        status = fours.solve(board, tools[0][0], tools[1], tools[2], tools[3], most, tools[6], 0, 1)
         place[NODES] = tools[2][fours.NODES]
         if status == fours.WON:
             place[DONE] = WON

@@ -87,8 +87,8 @@ def plies_to_win_by_fours(board: State, tools: Tools, colour: int, most: int, pl
     key = board.key ^ hashed(uint64(colour))
     if failed[key & uint64(failed.shape[0] - 1)] == key:
         return 0
-    fours.begin(threats, board.lines, colour, board.key, path, four_place)
-    status = fours.solve(threats, path, four_place, failed, most, stop)
+    fours.begin(board, threats, colour, board.key, path, four_place, 0, 1)
+    status = fours.solve(board, threats, path, four_place, failed, most, stop, 0, 1)
     place[WORK] += four_place[fours.NODES] + 2  # setting up costs about as much as two nodes
     if status == fours.WON:
         return int(2 * four_place[fours.LEVEL] + 3)

@@ -48,7 +48,7 @@ class Memory:
     def __init__(self, size: int, bits: int):
         self.key, self.empty = (size, bits), empty_record(BOARD, size).view(np.uint8)
         failed, history = np.zeros(1 << min(14, bits), np.uint64), np.zeros((2, POINTS), np.int32)
-        threats, path = new_record(fours.THREATS, size), np.empty(POINTS // 2 + 2, fours.PATH)
+        threats, path = np.empty(1, fours.THREATS), np.empty(fours.longest_path(POINTS), fours.PATH)
         table, self.line = np.zeros(1 << bits, ENTRY), np.empty(DEEPEST, np.int32)
         self.boards, self.frames = new_record(BOARD, size), np.empty(PLIES + 1, FRAME)
         self.tools = (threats, path, np.zeros(4, np.int64), failed, history, table)

@@ -10,7 +10,11 @@ with one free point left it is a four, and that point makes a five; with two, ei
 of a line are counted at once, with one bit each. A move changes four lines.
 
 A node is an attacking move together with its answer. Positions that were searched in vain are kept in a table by a
-64-bit hash of all stones and the attacker.
+64-bit hash of all stones and the attacker. Moves are not listed: the fours of a position are in order, and once the
+last one is taken back the next is found from it.
+
+The lanes of a warp (`lanes`) take the same way through a search. They share out the lines when a board is taken over,
+and the directions when a stone is put: nothing that belongs to a direction is written by two of them.
 """
 
 from __future__ import annotations
@@ -28,7 +32,9 @@ from rookery.games.position import Action, Position
 from rookery.games.rng import hashed
 from rookery.games.rules import State
 from rookery.search.analysis import Watch
-from rookery.search.gomoku_lines import LINES, POINTS, checked, flip_bits, key_of, lay_state, new_record
+from rookery.search.gomoku_lines import LINES, checked, key_of, lay_state, new_record
+from rookery.search.inner import inner
+from rookery.search.lanes import lane_count, lane_sync, lane_union
 
 ATTACKER, DEFENDER = 0, 1
 RUNNING, WON, FAILED = 0, 1, 2
@@ -36,21 +42,25 @@ LEVEL, NODES, STATUS, LAST = 0, 1, 2, 3  # what `place` holds; LAST: the answer 
 SLICE = 5_000  # nodes between two looks at the outside world, a few milliseconds
 MOST_NODES = 10**12
 TABLE_BITS = 16
+ALL = ~uint64(0)
+FORCED = DIRECTIONS  # where a move is the only one: in no direction is there another
 
-THREATS: tuple[Any, ...] = (
-    ("fives", np.uint64, (2, DIRECTIONS, LINES)),  # points that make a five, as bits of each line
-    ("fours", np.uint64, (DIRECTIONS, LINES)),  # points that make a four of the attacker
-    ("five_lines", np.uint64, (2, DIRECTIONS)),  # lines that have such points
-    ("four_lines", np.uint64, (DIRECTIONS,)),
-    ("key", np.uint64),
-    ("attacker", np.int32),
+THREATS = np.dtype(
+    [
+        ("lines", np.uint64, (2, DIRECTIONS, LINES)),  # as in `gomoku_lines`, the attacker's first
+        ("fives", np.uint64, (2, DIRECTIONS, LINES)),  # points that make a five, as bits of each line
+        ("fours", np.uint64, (DIRECTIONS, LINES)),  # points that make a four of the attacker
+        ("five_lines", np.uint64, (2, DIRECTIONS)),  # lines that have such points
+        ("four_lines", np.uint64, (DIRECTIONS,)),
+        ("key", np.uint64),
+        ("attacker", np.int32),
+    ],
+    align=True,
 )
 PATH = np.dtype(
     [
-        ("moves", np.int16, (POINTS,)),  # fours to try
-        ("count", np.int32),
-        ("next", np.int32),
-        ("attack", np.int32),  # the one being tried, and its answer
+        ("attack", np.int32),  # the four being tried, -1 if none is left
+        ("direction", np.int32),  # in which it was found
         ("answer", np.int32),
     ],
     align=True,
@@ -85,16 +95,23 @@ def makers(own: Word, other: Word) -> tuple[Word, Word]:
     return spread(one) & free, spread(two) & free
 
 
-@njit(cache=True, nogil=True)
-def refresh(threats: State, direction: int, line: int) -> None:
-    """Find the threats of one line again."""
+@inner
+def find_on_line(threats: State, direction: int, line: int) -> tuple[Word, Word, Word]:
+    """Find the threats of one line: the attacker's fives, the defender's, and the attacker's fours."""
     attack, defence = threats.lines[ATTACKER, direction, line], threats.lines[DEFENDER, direction, line]
-    bit = uint64(1) << uint64(line)
     fives, fours = makers(attack, defence)
     answers, _ = makers(defence, attack)
     threats.fives[ATTACKER, direction, line] = fives
     threats.fives[DEFENDER, direction, line] = answers
     threats.fours[direction, line] = fours
+    return fives, answers, fours
+
+
+@inner
+def refresh(threats: State, direction: int, line: int) -> None:
+    """Find the threats of one line again, and note whether there are any."""
+    fives, answers, fours = find_on_line(threats, direction, line)
+    bit = uint64(1) << uint64(line)
     threats.five_lines[ATTACKER, direction] &= ~bit
     threats.five_lines[DEFENDER, direction] &= ~bit
     threats.four_lines[direction] &= ~bit
@@ -106,7 +123,7 @@ def refresh(threats: State, direction: int, line: int) -> None:
         threats.four_lines[direction] |= bit
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clear_line(threats: State, direction: int, line: int) -> None:
     """Say that a line has no threats."""
     threats.fives[ATTACKER, direction, line] = uint64(0)
@@ -114,17 +131,21 @@ def clear_line(threats: State, direction: int, line: int) -> None:
     threats.fours[direction, line] = uint64(0)
 
 
-@njit(cache=True, nogil=True)
-def flip(threats: State, side: int, point: int) -> None:
+@inner
+def flip(board: State, threats: State, side: int, point: int, lane: int, width: int) -> None:
     """Put a stone of a side on a point, or take it away."""
-    flip_bits(threats, side, point)
-    threats.key ^= key_of(side ^ threats.attacker, point)
-    for direction in range(DIRECTIONS):
-        refresh(threats, direction, threats.line[point, direction])
+    lane_sync()
+    for direction in range(lane, DIRECTIONS, width):
+        line = board.line[point, direction]
+        threats.lines[side, direction, line] ^= uint64(1) << uint64(board.shift[point, direction])
+        refresh(threats, direction, line)
+    if lane == 0:
+        threats.key ^= key_of(side ^ threats.attacker, point)
+    lane_sync()
 
 
-@njit(cache=True, nogil=True)
-def five_point(threats: State, side: int, besides: int) -> int:
+@inner
+def five_point(board: State, threats: State, side: int, besides: int) -> int:
     """Return a point that makes a five of a side, other than a given one; -1 if there is none."""
     for direction in range(DIRECTIONS):
         lines = threats.five_lines[side, direction]
@@ -133,135 +154,194 @@ def five_point(threats: State, side: int, besides: int) -> int:
             lines &= lines - uint64(1)
             points = threats.fives[side, direction, line]
             while points:
-                point = threats.origin[direction, line] + lowest_bit(points) * threats.step[direction]
+                point = board.origin[direction, line] + lowest_bit(points) * board.step[direction]
                 if point != besides:
                     return int(point)
                 points &= points - uint64(1)
     return -1
 
 
-@njit(cache=True, nogil=True)
-def makes_four(threats: State, point: int, directions: int) -> bool:
+@inner
+def makes_four(board: State, threats: State, point: int, directions: int) -> bool:
     """Tell whether a point makes a four of the attacker in one of the first so many directions."""
     for direction in range(directions):
-        points = threats.fours[direction, threats.line[point, direction]]
-        if (points >> uint64(threats.shift[point, direction])) & uint64(1):
+        points = threats.fours[direction, board.line[point, direction]]
+        if (points >> uint64(board.shift[point, direction])) & uint64(1):
             return True
     return False
 
 
-@njit(cache=True, nogil=True)
-def list_fours(threats: State, frame: State) -> None:
-    """List all points that make a four, each once."""
-    count = 0
-    for direction in range(DIRECTIONS):
-        lines = threats.four_lines[direction]
+@inner
+def next_four(board: State, threats: State, point: int, direction: int) -> tuple[int, int]:
+    """Return the four that follows the one found on a point in a direction, and its direction; point -1: the first.
+
+    Fours are in order of direction, line and place, and found in the first of their directions. None is left: -1.
+    """
+    first, later = uint64(0), ALL  # the line to begin with, and the points of it that were not looked at
+    if point >= 0 and direction < DIRECTIONS:
+        first, later = uint64(board.line[point, direction]), ALL << uint64(board.shift[point, direction] + 1)
+    while direction < DIRECTIONS:
+        lines = threats.four_lines[direction] & (ALL << first)
         while lines:
             line = lowest_bit(lines)
             lines &= lines - uint64(1)
             points = threats.fours[direction, line]
+            if uint64(line) == first:
+                points &= later
             while points:
-                point = threats.origin[direction, line] + lowest_bit(points) * threats.step[direction]
+                found = board.origin[direction, line] + lowest_bit(points) * board.step[direction]
                 points &= points - uint64(1)
-                if not makes_four(threats, point, direction):
-                    frame.moves[count] = point
-                    count += 1
-    frame.count = count
+                if not makes_four(board, threats, found, direction):
+                    return int(found), direction
+        direction, first, later = direction + 1, uint64(0), ALL
+    return -1, FORCED
 
 
 # ---- the search ----------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def begin(threats: State, lines: np.ndarray, attacker: int, key: Word, path: np.ndarray, place: np.ndarray) -> None:
-    """Take over the lines of a board, with a hash of its stones, and stand before the first move of a search."""
-    threats.attacker = attacker
-    threats.key = key ^ hashed(uint64(attacker))
+@inner
+def find_threats(board: State, threats: State, lane: int, width: int) -> None:
+    """Find the threats of all lines."""
+    lane_sync()
     for direction in range(DIRECTIONS):
-        threats.five_lines[ATTACKER, direction] = uint64(0)
-        threats.five_lines[DEFENDER, direction] = uint64(0)
-        threats.four_lines[direction] = uint64(0)
-        for line in range(2 * threats.size - 1):
-            own, other = lines[attacker, direction, line], lines[1 - attacker, direction, line]
-            threats.lines[ATTACKER, direction, line] = own
-            threats.lines[DEFENDER, direction, line] = other
+        fives, answers, fours = uint64(0), uint64(0), uint64(0)
+        for line in range(lane, 2 * board.size - 1, width):
+            own, other = threats.lines[ATTACKER, direction, line], threats.lines[DEFENDER, direction, line]
             if popcount(own & ~other) >= 3 or popcount(other & ~own) >= 4:  # fewer stones make no threat
-                refresh(threats, direction, line)
+                bit = uint64(1) << uint64(line)
+                five, answer, four = find_on_line(threats, direction, line)
+                fives |= bit if five else uint64(0)
+                answers |= bit if answer else uint64(0)
+                fours |= bit if four else uint64(0)
             else:
                 clear_line(threats, direction, line)
-    place[LEVEL], place[NODES], place[STATUS], place[LAST] = 0, 0, RUNNING, -1
-    five = five_point(threats, ATTACKER, -1)
-    if five >= 0:
-        path[0].attack, path[0].answer = five, -1
-        place[STATUS] = WON
-    else:
-        list_attacks(threats, path[0])
+        if lane_count((fives | answers | fours) != uint64(0)) > 0:
+            fives, answers, fours = lane_union(fives), lane_union(answers), lane_union(fours)
+        if lane == 0:
+            threats.five_lines[ATTACKER, direction] = fives
+            threats.five_lines[DEFENDER, direction] = answers
+            threats.four_lines[direction] = fours
+    lane_sync()
 
 
 @njit(cache=True, nogil=True)
-def list_attacks(threats: State, frame: State) -> None:
-    """List the attacker's moves: all fours, or the one that also stops a five."""
-    frame.next, frame.count = 0, 0
-    danger = five_point(threats, DEFENDER, -1)
+def begin(board: State, threats: State, attacker: int, key: Word, path: Any, place: Any, lane: int, width: int) -> None:
+    """Take over the lines of a board, with a hash of its stones, and stand before the first move of a search."""
+    for line in range(lane, 2 * board.size - 1, width):
+        for direction in range(DIRECTIONS):
+            threats.lines[ATTACKER, direction, line] = board.lines[attacker, direction, line]
+            threats.lines[DEFENDER, direction, line] = board.lines[1 - attacker, direction, line]
+    stand(board, threats, attacker, key, path, place, lane, width)
+
+
+@njit(cache=True, nogil=True)
+def stand(board: State, threats: State, attacker: int, key: Word, path: Any, place: Any, lane: int, width: int) -> None:
+    """Stand before the first move of a search of the lines that the record of threats holds."""
+    find_threats(board, threats, lane, width)
+    five = five_point(board, threats, ATTACKER, -1)
+    move, direction = (five, FORCED) if five >= 0 else first_four(board, threats)
+    if lane == 0:
+        threats.attacker, threats.key = attacker, key ^ hashed(uint64(attacker))
+        path[0].attack, path[0].direction, path[0].answer = move, direction, -1
+        place[LEVEL], place[NODES], place[STATUS], place[LAST] = 0, 0, WON if five >= 0 else RUNNING, -1
+    lane_sync()
+
+
+@inner
+def first_four(board: State, threats: State) -> tuple[int, int]:
+    """Return the attacker's first move and its direction: the first four, or the one that also stops a five."""
+    danger = five_point(board, threats, DEFENDER, -1)
     if danger < 0:
-        list_fours(threats, frame)
-    elif five_point(threats, DEFENDER, danger) < 0 and makes_four(threats, danger, DIRECTIONS):
-        frame.moves[0], frame.count = danger, 1
+        return next_four(board, threats, -1, 0)
+    if five_point(board, threats, DEFENDER, danger) < 0 and makes_four(board, threats, danger, DIRECTIONS):
+        return danger, FORCED
+    return -1, FORCED
 
 
-@njit(cache=True, nogil=True)
-def step_back(threats: State, path: np.ndarray, place: np.ndarray, failed: np.ndarray) -> None:
-    """Remember that a position is not won by fours, and return to the one before."""
-    failed[threats.key & uint64(failed.shape[0] - 1)] = threats.key
-    if place[LEVEL] == 0:
-        place[STATUS] = FAILED
-        return
-    place[LEVEL] -= 1
-    frame = path[place[LEVEL]]
-    flip(threats, DEFENDER, frame.answer)
-    flip(threats, ATTACKER, frame.attack)
+@inner
+def attack(board: State, threats: State, frame: State, move: int, direction: int, lane: int, width: int) -> int:
+    """Try a four: return the point of a second five, which wins; where there is none play the answer, and return -1."""
+    flip(board, threats, ATTACKER, move, lane, width)
+    answer = five_point(board, threats, ATTACKER, -1)
+    second = five_point(board, threats, ATTACKER, answer)
+    if lane == 0:
+        frame.attack, frame.direction, frame.answer = move, direction, answer
+    if second < 0:
+        flip(board, threats, DEFENDER, answer, lane, width)
+    return second
 
 
-@njit(cache=True, nogil=True)
-def attack(threats: State, path: np.ndarray, place: np.ndarray, failed: np.ndarray) -> None:
-    """Try the next four of a position, and its answer."""
-    frame = path[place[LEVEL]]
-    frame.attack = frame.moves[frame.next]
-    frame.next += 1
-    place[NODES] += 1
-    flip(threats, ATTACKER, frame.attack)
-    frame.answer = five_point(threats, ATTACKER, -1)
-    place[LAST] = five_point(threats, ATTACKER, frame.answer)
-    if place[LAST] >= 0:
-        place[STATUS] = WON
-        return
-    flip(threats, DEFENDER, frame.answer)
-    place[LEVEL] += 1
-    following = path[place[LEVEL]]
-    if failed[threats.key & uint64(failed.shape[0] - 1)] == threats.key:
-        following.next, following.count = 0, 0
-    else:
-        list_attacks(threats, following)
+@inner
+def take_back(board: State, threats: State, frame: State, lane: int, width: int) -> tuple[int, int]:
+    """Take an attack and its answer back; return the next four to try, and its direction."""
+    flip(board, threats, DEFENDER, frame.answer, lane, width)
+    flip(board, threats, ATTACKER, frame.attack, lane, width)
+    return next_four(board, threats, int(frame.attack), int(frame.direction))
+
+
+@inner
+def is_known(threats: State, failed: Any) -> bool:
+    """Tell whether a position was searched in vain."""
+    return bool(failed[threats.key & uint64(failed.shape[0] - 1)] == threats.key)
+
+
+@inner
+def remember(threats: State, failed: Any, lane: int) -> None:
+    """Remember that a position is not won by fours."""
+    lane_sync()
+    if lane == 0:
+        failed[threats.key & uint64(failed.shape[0] - 1)] = threats.key
 
 
 @njit(cache=True, nogil=True)
 def solve(
-    threats: State, path: np.ndarray, place: np.ndarray, failed: np.ndarray, budget: int, stop: np.ndarray
+    board: State, threats: State, path: Any, place: Any, failed: Any, budget: int, stop: Any, lane: int, width: int
 ) -> int:
     """Go on until the search is done or has taken `budget` more nodes; return its status.
 
-    path    [points // 2 + 2]  the moves from the root to here, of dtype PATH
-    place   [4]                level, nodes so far, status, the winning five after the last answer
-    failed  [2^n]              hashes of positions without a win
+    board   a record of `gomoku_lines`, of which only what belongs to an empty board is read
+    path    the moves from the root to here, of dtype PATH; as long as `longest_path` says
+    place   [4]    level, nodes so far, status, the winning five after the last answer
+    failed  [2^n]  hashes of positions without a win
     """
-    last = place[NODES] + budget
-    while place[STATUS] == RUNNING and place[NODES] < last and stop[0] == 0:
-        frame = path[place[LEVEL]]
-        if frame.next == frame.count:
-            step_back(threats, path, place, failed)
+    level, nodes, status, last = int(place[LEVEL]), int(place[NODES]), int(place[STATUS]), int(place[LAST])
+    most, move, direction = nodes + budget, int(path[level].attack), int(path[level].direction)
+    while status == RUNNING and nodes < most and stop[0] == 0:
+        if move >= 0:
+            nodes += 1
+            last = attack(board, threats, path[level], move, direction, lane, width)
+            if last >= 0:
+                status = WON
+            else:
+                level += 1
+                move, direction = (-1, FORCED) if is_known(threats, failed) else first_four(board, threats)
         else:
-            attack(threats, path, place, failed)
-    return int(place[STATUS])
+            remember(threats, failed, lane)
+            if level == 0:
+                status = FAILED
+            else:
+                level -= 1
+                move, direction = take_back(board, threats, path[level], lane, width)
+    leave(path, place, level, nodes, status, last, move, direction, lane)
+    return status
+
+
+@inner
+def leave(
+    path: Any, place: Any, level: int, nodes: int, status: int, last: int, move: int, direction: int, lane: int
+) -> None:
+    """Write down where a search stands, for whoever goes on with it or reads its line."""
+    lane_sync()
+    if lane == 0:
+        path[level].attack, path[level].direction = move, direction
+        place[LEVEL], place[NODES], place[STATUS], place[LAST] = level, nodes, status, last
+    lane_sync()
+
+
+def longest_path(points: int, nodes: int = MOST_NODES) -> int:
+    """Return how long the path of a search of so many nodes on a board of so many points can be."""
+    return min(points // 2, nodes) + 2
 
 
 # ---- for people ----------------------------------------------------------------------------------
@@ -292,13 +372,13 @@ def search_fours(position: Position, nodes: int = 1_000_000, watch: Watch | None
     limit, watch = whole_number("nodes of a search for fours", nodes, 1, MOST_NODES), watch or Watch()
     if position.state["phase"] != PLAY:
         return Fours(None, True, 0)
-    board, threats = new_record((), game.size), new_record(THREATS, game.size)
-    path, place = np.zeros(game.points // 2 + 2, PATH), np.zeros(4, np.int64)
+    board, threats = new_record((), game.size), np.zeros(1, THREATS)
+    path, place = np.zeros(longest_path(game.points, limit), PATH), np.zeros(4, np.int64)
     failed = np.zeros(1 << TABLE_BITS, np.uint64)
     key = np.uint64(lay_state(board[0], position.state))
-    begin(threats[0], board[0]["lines"], int(position.state["colour"]), key, path, place)
+    begin(board[0], threats[0], int(position.state["colour"]), key, path, place, 0, 1)
     while place[STATUS] == RUNNING and place[NODES] < limit and not watch.ended:
-        solve(threats[0], path, place, failed, min(SLICE, limit - int(place[NODES])), watch.stop)
+        solve(board[0], threats[0], path, place, failed, min(SLICE, limit - int(place[NODES])), watch.stop, 0, 1)
     line = winning_line(path, place) if place[STATUS] == WON else None
     return Fours(line, bool(place[STATUS] != RUNNING), int(place[NODES]))
 

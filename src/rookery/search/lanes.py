@@ -40,6 +40,11 @@ def lane_argmax(x: Any, index: int) -> int:
     return index
 
 
+def lane_union(bits: Number) -> Number:
+    """Return the bits of a 64-bit word that any lane has; every lane gets the same."""
+    return bits
+
+
 def lane_rank(flag: bool, lane: int) -> int:
     """Count the lower lanes whose `flag` is true."""
     return 0
@@ -54,6 +59,7 @@ overload(lane_sync)(lambda: lambda: None)
 overload(lane_sum)(lambda x: lambda x: x)
 overload(lane_max)(lambda x: lambda x: x)
 overload(lane_argmax)(lambda x, index: lambda x, index: index)
+overload(lane_union)(lambda bits: lambda bits: bits)
 overload(lane_rank)(lambda flag, lane: lambda flag, lane: 0)
 overload(lane_count)(lambda flag: lambda flag: 1 if flag else 0)
 

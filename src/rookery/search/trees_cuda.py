@@ -53,6 +53,17 @@ def step_on_card(a: Any, order: Any, kind: Any, observations: Any, moves: Any) -
 
 
 @cuda.jit(cache=True)
+def ask_on_card(a: Any, asked: Any) -> None:
+    """Write 1 for every leaf under way that an evaluator is to judge, 0 for all other rows."""
+    row = cuda.grid(1)
+    if row < asked.shape[0]:
+        leaves = a.options[0].leaves
+        b = row // leaves
+        under_way = row - b * leaves < a.trees[b].gathered
+        asked[row] = 1 if under_way and a.slots[row].over == 0 else 0
+
+
+@cuda.jit(cache=True)
 def begin_on_card(a: Any, budget: Any, forget: Any) -> None:
     """Begin a search in every tree, from nothing or from what is known."""
     b = cuda.grid(1)
@@ -121,6 +132,11 @@ class TreesOnCard:
     def step(self, kind: int, observations: Any, stream: Any = 0) -> None:
         """Take in the answers in the arrays' logits and values, gather leaves, write observations [B * L, O]."""
         step_on_card[(*self.warps, stream)](self.arrays, self.order, np.int32(kind), observations, self.moves)
+
+    def asked(self, rows: Any, stream: Any = 0) -> None:
+        """Write which rows of the observations an evaluator is to judge, [B * L]; the others may hold anything."""
+        blocks = -(-rows.shape[0] // LANES)
+        ask_on_card[blocks, LANES, stream](self.arrays, rows)
 
     def run(self, kind: str, evaluate: Callable[[Any, Any, Any], None], stream: Any = 0) -> None:
         """Search with an evaluator that reads observations on the card and writes logits and values there."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import int32
+from numba import int32, int64, uint64
 from numba.extending import overload
 
 from rookery.search.cuda import cuda
-from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync
+from rookery.search.lanes import lane_argmax, lane_count, lane_max, lane_rank, lane_sum, lane_sync, lane_union
 
 WIDTH = 32
 ALL = 0xFFFFFFFF
@@ -44,6 +44,15 @@ def warp_argmax(x: Any, index: Any) -> Any:
 
 
 @cuda.jit(device=True, cache=True)
+def warp_union(bits: Any) -> Any:
+    word, step = int64(bits), 16  # lanes hand over words with a sign only
+    while step > 0:
+        word |= cuda.shfl_xor_sync(ALL, word, step)
+        step >>= 1
+    return uint64(word)
+
+
+@cuda.jit(device=True, cache=True)
 def warp_rank(flag: Any, lane: Any) -> Any:
     return cuda.popc(cuda.ballot_sync(ALL, flag) & ((1 << lane) - 1))
 
@@ -57,5 +66,6 @@ overload(lane_sync, target="cuda")(lambda: lambda: cuda.syncwarp())
 overload(lane_sum, target="cuda")(lambda x: lambda x: warp_sum(x))
 overload(lane_max, target="cuda")(lambda x: lambda x: warp_max(x))
 overload(lane_argmax, target="cuda")(lambda x, index: lambda x, index: warp_argmax(x, index))
+overload(lane_union, target="cuda")(lambda bits: lambda bits: warp_union(bits))
 overload(lane_rank, target="cuda")(lambda flag, lane: lambda flag, lane: warp_rank(flag, lane))
 overload(lane_count, target="cuda")(lambda flag: lambda flag: warp_count(flag))
