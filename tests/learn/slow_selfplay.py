@@ -59,6 +59,13 @@ def first_position(game: Game, number: int) -> Position:
     return game.start(int(random_bits(SEED, number, (1 << 20) - 1) >> np.uint64(1)))
 
 
+def random_plies_of(settings: SelfplaySettings, number: int) -> int:
+    """Return with how many random plies a game of the run begins."""
+    if not settings.random_fewer:
+        return settings.random_plies
+    return int(random_below(settings.random_plies + 1, SEED, number, (1 << 20) - 2))
+
+
 def positions_of(found: Recorded, number: int) -> list[Position]:
     """Play the moves of a game again; return each position, the last one too."""
     if number not in found.replayed:
@@ -131,7 +138,8 @@ def searched_again(found: Recorded, number: int, taught: bool) -> dict[int, Sear
         tree = replace(tree, simulations=settings.cheap_simulations, noise=0.0, forced=0.0, prune=False)
     trees, positions = Trees(found.game, tree, trees=len(plies)), positions_of(found, number)
     trees.put([positions[i] for i in plies], [number] * len(plies), plies)
-    trees.arrays.trees["search"] = [i - settings.random_plies for i in plies]  # `again` begins the next one
+    drawn = random_plies_of(settings, number)
+    trees.arrays.trees["search"] = [i - drawn for i in plies]  # `again` begins the next one
     trees.again(forget_all=True)
     trees.run(found.judge)
     actions = trees.choose()

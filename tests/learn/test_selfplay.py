@@ -13,6 +13,7 @@ from learn.slow_selfplay import (
     first_position,
     outcomes_of,
     positions_of,
+    random_plies_of,
     recorded,
     searched_again,
     teaches,
@@ -23,6 +24,7 @@ from rookery.games.rng import random_below
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import SelfPlay
+from rookery.learn.settings import check_settings
 from search.slow_trees import Hashed
 from support import CONNECT_FOUR
 
@@ -38,6 +40,7 @@ WAYS = {
     "lc0": (CONNECT_FOUR, 45, {"urgency": "lc0"}),
     "forced": (CONNECT_FOUR, 45, {"forced": 3.0, "prune": True, "c": 0.5, "simulations": 16, "full_share": 0.6,
                                   "cheap_simulations": 6}),
+    "middle": ("gomoku:size=9", 110, {"random_plies": 4, "random_fewer": True, "random_middle": 3}),
     "four seats": ("texas42", 80, {"full_share": 0.5, "cheap_simulations": 3, "leaves": 2, "discount": 0.9}),
 }  # fmt: skip
 """game, rounds and settings"""
@@ -67,7 +70,7 @@ def test_rows_hold_the_positions_of_whole_games(way):
             legal, count = position.legal(), rows["counts"][row]
             assert (rows["observations"][row] == position.observe(found.judge.kind).ravel()).all()
             assert rows["played"][row] in legal
-            if rows["plies"][row] < found.settings.random_plies:
+            if rows["plies"][row] < random_plies_of(found.settings, number):
                 assert count == 0
             else:
                 assert rows["actions"][row, :count].tolist() == legal.tolist()
@@ -155,6 +158,41 @@ def test_random_plies_are_drawn_evenly_and_not_taught():
                 legal = position.legal()
                 assert found.rows["played"][row] == legal[random_below(len(legal), SEED, number, (1 << 20) + k)]
                 position.play(int(found.rows["played"][row]))
+
+
+def test_random_plies_may_be_fewer_and_in_the_middle():
+    found = games("middle")
+    numbers = []
+    for number, indices in found.games().items():
+        position, drawn = first_position(found.game, number), random_plies_of(found.settings, number)
+        numbers.append(drawn)
+        for k, row in enumerate(indices):
+            assert found.rows["taught"][row] == (k >= drawn)
+            if k < drawn:
+                free = [9 * r + c for r in range(3, 6) for c in range(3, 6) if 9 * r + c in position.legal()]
+                assert found.rows["played"][row] == free[random_below(len(free), SEED, number, (1 << 20) + k)]
+                position.play(int(found.rows["played"][row]))
+    assert set(numbers) == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("game", "values", "problem"),
+    [
+        ("pylos", {"random_middle": 3}, r"selfplay\.random_middle: must be 0 in pylos.*, not 3"),
+        ("gomoku:size=9", {"random_middle": 11}, r"selfplay\.random_middle: must be at most 9 in gomoku.*, not 11"),
+        ("gomoku:size=9", {"random_middle": 3, "random_plies": 5}, r"random_plies: must lie in 1\.\.4, .*, not 5"),
+        ("gomoku:size=9", {"random_fewer": True, "random_plies": 0}, "random_fewer: must be false where random_plies"),
+    ],
+)
+def test_random_plies_that_cannot_be_are_refused(game, values, problem):
+    network = (
+        {"kind": "tower", "observation": "planes"}
+        if game != "pylos"
+        else {"kind": "perceptron", "observation": "basic", "hidden": [8]}
+    )
+    run = {"game": game, "network": network}
+    with pytest.raises(BadInput, match=problem):
+        check_settings(run | {"selfplay": {"random_plies": 2} | values}, "here")
 
 
 def test_cheap_rounds_are_not_taught():

@@ -23,6 +23,7 @@ from pathlib import Path
 from rookery.arena.chess_openings import CHESS_OPENINGS
 from rookery.errors import BadInput
 from rookery.games.game import Game, Symmetries
+from rookery.games.gomoku import Gomoku
 from rookery.games.position import Action, Position
 from rookery.games.rng import random_below, random_bits
 
@@ -148,14 +149,11 @@ class Centre:
     """Random stones in the middle of a Gomoku board."""
 
     def __init__(self, game: Game, seed: int, stones: int):
-        if game.name != "gomoku":
+        if not isinstance(game, Gomoku):
             raise BadInput(f"openings 'centre:{stones}' are for gomoku, not for {game.name}")
-        size = int(game.options["size"])
-        side = min(CENTRE, size)
-        if stones > side * side // 2:
-            raise BadInput(f"openings 'centre:{stones}': the middle takes at most {side * side // 2} stones")
-        low = (size - side) // 2
-        self.points = [row * size + col for row in range(low, low + side) for col in range(low, low + side)]
+        self.points = game.middle(CENTRE)
+        if stones > len(self.points) // 2:
+            raise BadInput(f"openings 'centre:{stones}': the middle takes at most {len(self.points) // 2} stones")
         self.game, self.seed, self.stones = game, seed, stones
 
     def __call__(self, attempt: int) -> Opening | None:

@@ -293,6 +293,12 @@ class Gomoku(Game):
             raise BadInput(f"move {text!r}: now a choice is to be made, one of {choices}")
         return parse_point(self.size, text)
 
+    def middle(self, side: int) -> list[Action]:
+        """List the points of the square in the middle of the board that has so many a side, or of the whole board."""
+        side = min(side, self.size)
+        low = (self.size - side) // 2
+        return [row * self.size + col for row in range(low, low + side) for col in range(low, low + side)]
+
     def symmetries(self) -> Symmetries:
         """The 8 symmetries of the square; the opening's choices stay what they are."""
         names, origins = square_symmetries(self.size)

@@ -16,8 +16,9 @@ import numpy as np
 from numba import float32, int32, int64, uint64
 
 from rookery.games.game import Game
+from rookery.games.gomoku import Gomoku
 from rookery.games.rng import random_below, random_bits
-from rookery.games.rules import key, legal, mover, observe, over, payoff, play, start
+from rookery.games.rules import is_legal, key, legal, mover, observe, over, payoff, play, start
 from rookery.learn.sections import SelfplaySettings
 from rookery.search.inner import inner
 from rookery.search.lanes import lane_sum, lane_sync, lanes_legal
@@ -29,8 +30,8 @@ from rookery.search.tree_settings import LC0
 RULES = np.dtype(
     [
         ("seed", np.int64), ("kind", np.int32), ("ply_limit", np.int32), ("repetition_limit", np.int32),
-        ("random_plies", np.int32), ("discount", np.float32), ("ply_limit_value", np.float32),
-        ("repetition_value", np.float32),
+        ("random_plies", np.int32), ("random_fewer", np.int32), ("openers", np.int32), ("discount", np.float32),
+        ("ply_limit_value", np.float32), ("repetition_value", np.float32),
     ],
     align=True,
 )  # fmt: skip
@@ -57,7 +58,7 @@ PLY = np.dtype(
 )
 PLAYING, BY_RULES, BY_PLIES, BY_REPETITION = range(4)
 ENDINGS = ("playing", "by the rules", "ply limit", "repetition")
-OPENING = 1 << 20  # random numbers of a game from here on choose its random plies
+OPENING = 1 << 20  # random numbers of a game from here on choose its random plies, the one two before their number
 
 
 class Book(NamedTuple):
@@ -68,6 +69,7 @@ class Book(NamedTuple):
     plies: Any  # [B, P] PLY
     weights: Any  # [B, P, K] float32
     scratch: Any  # [B] states
+    openers: Any  # [n] int32: where random plies fall; they may be any if rules.openers is 0
 
 
 class Rows(NamedTuple):
@@ -89,9 +91,13 @@ def room(game: Game, settings: SelfplaySettings, kind: str, seed: int, games: in
     """Make an empty book for so many games side by side."""
     rules = np.zeros(1, RULES)
     record: Any = rules[0]
-    for name in ("ply_limit", "repetition_limit", "random_plies", "discount", "ply_limit_value", "repetition_value"):
+    for name in (
+        "ply_limit", "repetition_limit", "random_plies", "random_fewer", "discount", "ply_limit_value",
+        "repetition_value",
+    ):  # fmt: skip
         record[name] = getattr(settings, name)
-    record["seed"], record["kind"] = seed, list(game.observations).index(kind)
+    middle = middle_of(game, settings.random_middle)
+    record["seed"], record["kind"], record["openers"] = seed, list(game.observations).index(kind), len(middle)
     plies = settings.ply_limit or game.longest
     return Book(
         rules=rules,
@@ -99,7 +105,13 @@ def room(game: Game, settings: SelfplaySettings, kind: str, seed: int, games: in
         plies=np.zeros((games, plies), PLY),
         weights=np.zeros((games, plies, max(1, game.most_legal)), np.float32),
         scratch=game.empty_states(games),
+        openers=np.array(middle or [0], np.int32),
     )
+
+
+def middle_of(game: Game, side: int) -> list[int]:
+    """Return the points in the middle of a Gomoku board; none where random plies may fall anywhere."""
+    return game.middle(side) if side and isinstance(game, Gomoku) else []
 
 
 # ---- a game begins -------------------------------------------------------------------------------
@@ -112,15 +124,29 @@ def begin_game(state: Any, seed: int, number: int) -> None:
 
 
 @inner
+def list_openers(t: Tree, book: Book, moves: Any) -> int:
+    """List the legal moves among those with which games may begin; return how many there are."""
+    count = 0
+    for i in range(book.rules[0].openers):
+        if is_legal(t.root, book.openers[i]):
+            moves[count] = book.openers[i]
+            count += 1
+    return count
+
+
+@inner
 def new_game(t: Tree, book: Book, b: int, number: int, moves: Any) -> None:
     """Begin a game at a tree's root, with its random plies; one lane is enough."""
     game, rules, tree = book.games[b], book.rules[0], t.tree
     begin_game(t.root, rules.seed, number)
     tree.stream, tree.ply, tree.search = number, int32(0), int32(0)
     game.number, game.plies, game.ending, game.result = number, int32(0), int32(PLAYING), float32(0)
-    for k in range(rules.random_plies):
+    plies = rules.random_plies
+    if rules.random_fewer:
+        plies = int32(random_below(plies + 1, rules.seed, number, OPENING - 2))
+    for k in range(plies):
         if not over(t.root):
-            count = legal(t.root, moves)
+            count = list_openers(t, book, moves) if rules.openers > 0 else legal(t.root, moves)
             write_ply(t, book, b, int(moves[random_below(count, rules.seed, number, OPENING + k)]), 0, 0, float32(0))
     if over(t.root):
         end_game(t, book, b, BY_RULES)

@@ -101,6 +101,10 @@ class SelfplaySettings(Section):
     """result of a game that reached the repetition limit, for the side to move at its end"""
     random_plies: Annotated[int, span(0, 1 << 16)] = 0
     """random plies with which each game begins; they are not taught"""
+    random_fewer: YesNo = False
+    """whether games begin with any number of random plies up to `random_plies`, each number as often"""
+    random_middle: Annotated[int, span(0, 20)] = 0
+    """in Gomoku, points a side of the square in the middle of the board where random plies fall; 0: anywhere"""
     opponent: Text = ""
     """a player of the arena that always holds the other side, such as baseline:depth=2; empty: the network itself"""
     opponent_taught: YesNo = False
@@ -125,6 +129,11 @@ class SelfplaySettings(Section):
             and f"forced: must be 0 with gumbel search, which shares out its own visits, not {self.forced:g}",
             self.gumbel and self.fours and "fours: must be false with gumbel search, which teaches by means",
             self.prune and not self.forced and "prune: must be false where forced is 0, since no visit is forced",
+            self.random_fewer and not self.random_plies and "random_fewer: must be false where random_plies is 0",
+            self.random_middle
+            and not 0 < self.random_plies <= self.random_middle**2 // 2
+            and f"random_plies: must lie in 1..{self.random_middle**2 // 2}, half the points of the middle "
+            f"(random_middle {self.random_middle}), not {self.random_plies}",
             self.opponent_taught and not self.opponent and "opponent_taught: must be false where there is no opponent",
             self.full_share < 1
             and not 1 <= self.cheap_simulations <= self.simulations

@@ -132,6 +132,7 @@ class SelfPlayOnCard:
             plies=records(self.pages, PLY),
             weights=cuda.as_cuda_array(self.weights),
             scratch=cuda.device_array(count, game.state),
+            openers=cuda.to_device(self.host.openers),
         )
         self.rows = Rows(*(cuda.as_cuda_array(tensor) for tensor in replay.rows))
         leaves = count * settings.leaves

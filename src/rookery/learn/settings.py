@@ -20,6 +20,7 @@ from pydantic import ValidationError, model_validator
 
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.gomoku import Gomoku
 from rookery.games.library import load
 from rookery.games.options import given_path
 from rookery.learn import original
@@ -110,6 +111,9 @@ class RunSettings(Section):
                 f"not {play.ply_limit}"
             )
         found += fours_problems(play, game)
+        if play.random_middle and not (isinstance(game, Gomoku) and play.random_middle <= game.size):
+            most = f"at most {game.size}" if isinstance(game, Gomoku) else "0"
+            found.append(f"selfplay.random_middle: must be {most} in {game.label}, not {play.random_middle}")
         if play.random_plies >= longest:
             found.append(f"selfplay.random_plies: must be below {longest}, the longest game, not {play.random_plies}")
         return found + opponent_problems(play.opponent, game)

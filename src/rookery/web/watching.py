@@ -13,6 +13,7 @@ from rookery.arena.networks import newest_checkpoint
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.pictures.scene import Picture
+from rookery.learn.book import middle_of
 from rookery.learn.runs import CONFIG
 from rookery.learn.settings import read_settings
 from rookery.web.games import OFFERS
@@ -36,9 +37,9 @@ class Watching:
         checkpoint, settings = newest_checkpoint(folder), read_settings(folder / CONFIG)
         text = f"net:{checkpoint},sims={settings.selfplay.simulations}"
         session = GameSession(Plan(load(settings.game).spec, frozenset(), text, seed % MOST_SEED))
-        chance = random.Random(seed)
+        chance, middle = random.Random(seed), middle_of(load(settings.game), settings.selfplay.random_middle)
         while session.ply < settings.selfplay.random_plies and not session.over:
-            session.make(int(chance.choice(session.position.legal())))
+            session.make(int(chance.choice([a for a in session.position.legal() if not middle or a in middle])))
         picture_of(session)  # what has to be compiled for it is compiled here
         return session
 
