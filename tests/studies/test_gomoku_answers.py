@@ -138,6 +138,24 @@ def test_milestones_are_answered_together_and_goals_apart(words, word, told):
 
 
 @pytest.mark.parametrize(
+    ("plain", "fours", "told"),
+    [
+        ("no", "yes", "reached: fours-small"),
+        ("yes", "no", "reached: goal-small"),
+        ("yes", "yes", "reached: goal-small"),
+        ("missing", "open", "open: fours-small"),
+        ("no", "missing", "missed: goal-small"),
+    ],
+)
+def test_a_goal_is_reached_with_fours_or_without(plain, fours, told):
+    chosen = [next(each for each in MILESTONES if each.name == name) for name in ("goal-small", "fours-small")]
+    judged = [(each, Verdict(word, "")) for each, word in zip(chosen, (plain, fours), strict=True)]
+    found = milestones_answer(judged, goal=True)
+    assert (found.word, found.reason) == ({"reached": "yes", "open": "open", "missed": "no"}[told.split(":")[0]], told)
+    assert found.question == "Are all 1 goals reached?"
+
+
+@pytest.mark.parametrize(
     ("old", "new", "word"),
     [
         ({1: 100, 2: 110, 3: 105}, {1: 200, 2: 205, 3: 210}, "no"),

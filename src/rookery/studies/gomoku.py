@@ -111,10 +111,9 @@ class Study:
     # -- matches --
 
     def milestones(self, patterns: Sequence[str] = ()) -> list[Milestone]:
-        """Return milestones, some of them by patterns; those with fours only so."""
+        """Return milestones, some of them by patterns."""
         by_name = {milestone.name: milestone for milestone in self.preset.milestones}
-        found = [by_name[name] for name in chosen(list(by_name), patterns)]
-        return [milestone for milestone in found if patterns or not milestone.fours]
+        return [by_name[name] for name in chosen(list(by_name), patterns)]
 
     def milestone_match(self, milestone: Milestone) -> Meeting | None:
         """Return the match of a milestone; None as long as its network is not there."""

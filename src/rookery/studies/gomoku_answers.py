@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rookery.arena.score import Score
@@ -126,8 +127,12 @@ def claim_answer(
 
 
 def milestones_answer(milestones: Sequence[tuple[Milestone, Verdict]], goal: bool) -> Answer:
-    """Answer whether all milestones, or all goals, are reached: those of the plan, not those that ask for fours."""
-    named = {each.name: verdict.word for each, verdict in milestones if each.goal == goal and not each.fours}
+    """Answer whether all milestones, or all goals, are reached.
+
+    Milestones are those of a search without fours. A goal is for a search with or without them, whichever does better.
+    """
+    judged = [(each, verdict.word) for each, verdict in milestones if each.goal == goal]
+    named = dict(best_way(each, judged) for each, _ in judged if not each.fours)
     words = list(named.values())
     word = YES if set(words) == {YES} else NO if NO in words else MISSING if set(words) <= {MISSING} else OPEN
     told = "; ".join(
@@ -137,6 +142,13 @@ def milestones_answer(milestones: Sequence[tuple[Milestone, Verdict]], goal: boo
     )
     what, said = ("goals", "they go beyond the plan") if goal else ("milestones", "the plan leads to all five")
     return Answer(word, told, f"Are all {len(words)} {what} reached?", said)
+
+
+def best_way(wanted: Milestone, judged: Sequence[tuple[Milestone, str]]) -> tuple[str, str]:
+    """Return the better answer of a milestone and of the same with fours, with the name it goes by."""
+    alike = replace(wanted, name="")
+    ways = [(each.name, word) for each, word in judged if replace(each, name="", fours=wanted.fours) == alike]
+    return min(ways, key=lambda way: (YES, OPEN, NO, MISSING).index(way[1]))
 
 
 def percent(estimate: Estimate) -> str:

@@ -73,10 +73,9 @@ class Findings:
     def milestones(self) -> list[tuple[Milestone, dict[str, Any] | None]]:
         """Each milestone with the facts of its match; None if there is none."""
         kept = [(milestone, self.study.kept_milestone(milestone)) for milestone in self.preset.milestones]
-        found = [(milestone, match) for milestone, match in kept if match or not milestone.fours]
         return [
             (milestone, match.facts() | {"complete": match.complete, "seconds": match.seconds} if match else None)
-            for milestone, match in found
+            for milestone, match in kept
         ]
 
     @property

@@ -42,7 +42,7 @@ class Milestone:
     goal: bool = False
     """a goal is met by this share or more; a milestone needs more than it, with the interval above one half"""
     fours: bool = False
-    """whether the search looks for wins by fours, too; such a match is played only if `--runs` names it"""
+    """whether the search looks for wins by fours, too"""
 
 
 MILESTONES = (
@@ -199,6 +199,8 @@ def on_card(stage: str) -> tuple[str, ...]:
         for change in (
             "selfplay.at_once=2048", "training.batch=2048", "training.steps_per_game=0.1", "training.precision=bf16",
             "training.muon=5",
+            # games begin as matches do, with stones in the middle, and with fewer down to an empty board
+            "selfplay.random_plies=4", "selfplay.random_fewer=true", "selfplay.random_middle=7",
         )
     )  # fmt: skip
 
@@ -233,15 +235,33 @@ def watched_briefly(stage: str) -> tuple[str, ...]:
     return tuple(f"stages.{stage}.{change}" for change in changes)
 
 
+def searched_well(stage: str) -> tuple[str, ...]:
+    """Return what a stage of self-play of the main run does to become strong in little time.
+
+    Wins by fours are looked for at every leaf, half as many simulations make twice as many games, and more of these are
+    remembered.
+    """
+    changes = ("selfplay.simulations=100", "selfplay.fours=true", "training.replay=500_000", "training.fresh=20_000")
+    return tuple(f"stages.{stage}.{change}" for change in changes)
+
+
+def few_passes(stage: str, passes: int) -> str:
+    """Return what lets a stage of imitation end sooner: by Muon it has learned what there is after fewer passes."""
+    return f"stages.{stage}.training.passes={passes}"
+
+
 CARD = (*on_card("2"), *on_card("4"), *taught_on_card("1a"), *taught_on_card("1b"), *taught_on_card("3"))
 
 FULL = Preset(
     "gomoku_curriculum",
     main_changes=(
         *CARD, *(change for stage in ("1a", "1b", "2", "3", "4") for change in without_conditions(stage)),
-        *watched_briefly("2"), *watched_briefly("4"),
-        "stages.2.selfplay.games=30_000", "stages.2.checkpoints.every=5_000",
+        *watched_briefly("2"), *watched_briefly("4"), *searched_well("2"), *searched_well("4"),
+        few_passes("1a", 10), few_passes("1b", 10), few_passes("3", 4),
+        "stages.2.selfplay.games=40_000", "stages.2.checkpoints.every=5_000",
+        "stages.3.training.learning_rate=5e-4", "stages.3.training.least_learning_rate=5e-5",
         "stages.4.selfplay.games=60_000", "stages.4.checkpoints.every=10_000",
+        "stages.4.training.learning_rate=5e-4", "stages.4.training.warmup_steps=200",
     ),
     arm_changes=(*CARD, *without_end("2"), *without_end("4")),
     gate_changes=(
