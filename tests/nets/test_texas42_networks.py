@@ -20,6 +20,7 @@ from rookery.nets.texas42 import (
     PlainHands,
     Transcript,
     known_hand,
+    left_tiles,
     own_slots,
     slot_tiles,
 )
@@ -105,7 +106,7 @@ def test_leaving_out_tokens_that_stand_for_nothing_is_masking_them(trick):
     network, tokens = build(SMALL, 1), observed("all")
     assert isinstance(network, PlainHands)
     some = tokens[(tokens[:, 29:, 9] > 0).sum(1) == trick]
-    masked, cut = network.judge(some), network.judge(some, trick)
+    masked, cut = network.judge(some), network.judge(some, 4 + trick)
     assert len(some) > 20
     assert torch.allclose(masked.slots, cut.slots, atol=1e-5)
     assert torch.allclose(masked.value, cut.value, atol=1e-5)
@@ -164,6 +165,18 @@ def test_leaving_out_tiles_that_are_gone_is_masking_them():
     assert torch.allclose(masked.slots[held], cut.slots[held], atol=1e-5)
     assert torch.allclose(masked.value, cut.value, atol=1e-5)
     assert len(network.judge(seen[:0]).value) == 0
+
+
+@pytest.mark.parametrize("plays", [0, 5, 14, 23, 27])
+def test_tiles_that_are_gone_are_left_out_where_all_positions_have_as_many_plays(plays):
+    network, seen = build(OPEN, 1), observed("open")
+    assert isinstance(network, OpenHands)
+    some = seen[left_tiles(seen).sum(1) == 28 - plays // 4 * 4]
+    held = (some[:, 1:29, 6] > 1).gather(1, own_slots(some))
+    masked, cut = network.masked(some), network.judge(some, plays)
+    assert len(some) > 10
+    assert torch.allclose(masked.slots[held], cut.slots[held], atol=1e-5)
+    assert torch.allclose(masked.value, cut.value, atol=1e-5)
 
 
 def test_what_is_told_of_a_tile_that_is_gone_changes_nothing():

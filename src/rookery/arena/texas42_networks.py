@@ -131,7 +131,7 @@ class HandsOracle:
         self, network: Hands, device: str = "auto", rows: int | None = None, threads: int | None = 1,
         compiled: bool = False,
     ):  # fmt: skip
-        """Make an oracle; with `compiled` PyTorch's compiler writes kernels for each number of rows and tokens."""
+        """Make an oracle; with `compiled` PyTorch's compiler writes kernels for one number of rows and tokens."""
         self.device = chosen_device(device)
         kind = self.device.type
         self.rows, self.threads = rows or ROWS[kind], threads
@@ -139,7 +139,7 @@ class HandsOracle:
         self.reads: str = network.config.reads
         self.tokens = HandTokens(self.device)
         self.compiled = compiled
-        self.points = torch.compile(self.network.points, dynamic=False) if compiled else self.network.points
+        self.asked = torch.compile(self.network.points, dynamic=False) if compiled else self.network.points
 
     @classmethod
     def of(cls, text: str, device: str = "auto", answers: str = "q", compiled: bool = False) -> HandsOracle:
@@ -170,7 +170,12 @@ class HandsOracle:
 
     def judged(self, states: np.ndarray) -> Tensor:
         """Judge positions in one pass; on a device what is found may still be under way."""
-        return self.points(self.told(states, states, self.threads or 1)(0, len(states)), common_trick(states))
+        return self.points(self.told(states, states, self.threads or 1)(0, len(states)), common_plays(states))
+
+    def points(self, tokens: Tensor, plays: int | None) -> Tensor:
+        """Ask the network, which leaves out what stands for nothing once so many tiles were played, unless compiled."""
+        found: Tensor = self.asked(tokens, None if self.compiled else plays)
+        return found
 
     def told(self, drawn: np.ndarray, states: np.ndarray, threads: int) -> Callable[[int, int], Tensor]:
         """Return what makes the tokens of worlds, from one number to before another, on the device.
@@ -196,10 +201,10 @@ class HandsOracle:
         return made
 
 
-def common_trick(states: np.ndarray) -> int | None:
-    """Return how many tiles lie in the current trick, if it is the same number in all positions."""
-    lying = states["plays"] & 3
-    return int(lying[0]) if (lying == lying[0]).all() else None
+def common_plays(states: np.ndarray) -> int | None:
+    """Return how many tiles were played, if it is the same number in all positions."""
+    plays = states["plays"]
+    return int(plays[0]) if (plays == plays[0]).all() else None
 
 
 def load_stage(text: str, stage: type[Hands] | type[Transcript]) -> Loaded:

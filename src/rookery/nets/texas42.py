@@ -225,11 +225,11 @@ class Hands(Network):
         """Tell in which positions the mover leads the trick [N]."""
         raise NotImplementedError
 
-    def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
+    def judge(self, tokens: Tensor, plays: int | None = None) -> Judged:
         """Judge N positions from their tokens [N, 32, 12] or [N, 33, 17], whole numbers of any type.
 
-        trick  tiles of the current trick, if all positions have as many: tokens that stand for nothing may be left out
-               then instead of masked, which is sooner
+        plays  how many tiles were played, if it is the same number in all positions: tokens that stand for nothing are
+               left out then instead of masked, which is sooner
         """
         raise NotImplementedError
 
@@ -243,9 +243,9 @@ class Hands(Network):
         x = self.norm(through(self.layers, x, mask, context_and_hand))
         return Judged(read_by(self.slot_head, x[:, 1:]), read_by(self.value_head, x[:, 0]))
 
-    def points(self, tokens: Tensor, trick: int | None = None) -> Tensor:
+    def points(self, tokens: Tensor, plays: int | None = None) -> Tensor:
         """Return the points still to come after playing each slot [N, 7], from the mover's side; or logits."""
-        slots = self.judge(tokens, trick).slots
+        slots = self.judge(tokens, plays).slots
         return slots * POINTS if self.config.answers == "q" else slots
 
     def forward(self, observations: Tensor) -> Answers:
@@ -287,15 +287,15 @@ class PlainHands(Hands):
         joined = torch.cat(parts)
         return functional.pad(joined, (0, 0, 0, len(self.features) - len(joined)))
 
-    def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
+    def judge(self, tokens: Tensor, plays: int | None = None) -> Judged:
         """Judge N positions from their tokens [N, 32, 12]; those that stand for nothing are left out, or masked."""
         mask = None
-        if trick is None:
+        if plays is None:
             there = tokens[:, :, KIND] > 0
             there = torch.cat((torch.ones_like(there[:, :1]), there[:, 1:]), 1)
             mask = there[:, None, None, :]
         else:
-            tokens = tokens[:, : 1 + TILES + trick]
+            tokens = tokens[:, : 1 + TILES + plays % SEATS]
         table = self.table()
         x = functional.linear(marks(tokens, self.features, self.values).to(table.dtype), table.T, self.joined.bias)
         moves = tokens[:, 1 : 1 + TILES : SLOTS, ME].to(x.dtype)[:, :, None, None]
@@ -322,17 +322,20 @@ class OpenHands(Hands):
             Rows(counts, self.config.width) for counts in (OPEN_TRICK_VALUES, OPEN_TILE_VALUES, OPEN_SEAT_VALUES)
         )
 
-    def judge(self, tokens: Tensor, trick: int | None = None) -> Judged:
+    def judge(self, tokens: Tensor, plays: int | None = None) -> Judged:
         """Judge N positions from their tokens [N, 33, 17]; nobody sees a tile that is gone.
 
-        A processor leaves these tiles out, so it judges positions together that have as many left; a card, which wants
-        the same work each time, masks them.
+        These tiles are left out where all positions have as many left. A processor puts those together that have; a
+        card, which wants the same work each time, masks them.
         """
+        if plays is not None:
+            return self.alike(tokens, TILES - plays // SEATS * SEATS)
         if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not len(tokens):
             return self.masked(tokens)
         left = left_tiles(tokens).sum(1)
-        parts = [(left == count).nonzero().squeeze(1) for count in torch.unique(left)]
-        found = [self.alike(tokens[rows]) for rows in parts]
+        counts = torch.unique(left).tolist()
+        parts = [(left == count).nonzero().squeeze(1) for count in counts]
+        found = [self.alike(tokens[rows], count) for rows, count in zip(parts, counts, strict=True)]
         back = torch.cat(parts).argsort()
         return Judged(*(torch.cat(column)[back] for column in zip(*found, strict=True)))
 
@@ -341,10 +344,11 @@ class OpenHands(Hands):
         seen = functional.pad(left_tiles(tokens), (1, SEATS), value=1)
         return self.told(tokens[:, 1 : 1 + TILES], tokens, seen[:, None, None], own_slots(tokens))
 
-    def alike(self, tokens: Tensor) -> Judged:
-        """Judge positions that have as many tiles left; the others are left out."""
+    def alike(self, tokens: Tensor, count: int) -> Judged:
+        """Judge positions that have `count` tiles left; the others are left out. No card is waited for."""
         left = left_tiles(tokens)
-        tiles = tokens[:, 1 : 1 + TILES][left].view(len(tokens), int(left[0].sum()), OPEN_FEATURES)
+        order = left.to(torch.uint8).sort(stable=True, dim=1, descending=True).indices[:, :count, None]
+        tiles = tokens[:, 1 : 1 + TILES].gather(1, order.expand(-1, -1, OPEN_FEATURES))
         slots = (left.cumsum(1) - 1).clamp_min(0).gather(1, own_slots(tokens))  # of a tile that is gone, any
         return self.told(tiles, tokens, None, slots)
 

@@ -154,12 +154,12 @@ class NetworkLabeller:
         oracles = {oracle.reads: oracle for oracle in (self.second, self.oracle) if oracle}
         told = {reads: oracle.told(drawn, states, self.threads) for reads, oracle in oracles.items()}
         bounds, sides = (sent(column, self.oracle.device) for column in needed_of(states))
-        found = self.reduced(told, bounds[:, None, None], sides[:, None, None], int(states["plays"][0]) & 3, worlds)
+        found = self.reduced(told, bounds[:, None, None], sides[:, None, None], int(states["plays"][0]), worlds)
         wait = fetched(found.double())  # before others ask: on a card their work would come first
         return lambda: Labels(*wait())
 
     def reduced(
-        self, told: dict[str, Callable[[int, int], Tensor]], bounds: Tensor, sides: Tensor, trick: int, worlds: int
+        self, told: dict[str, Callable[[int, int], Tensor]], bounds: Tensor, sides: Tensor, plays: int, worlds: int
     ) -> Tensor:  # fmt: skip
         """Judge the worlds of some decisions; return mean, spread, make and logits [4, G, 7] on the device.
 
@@ -169,8 +169,8 @@ class NetworkLabeller:
         for first in range(0, count, rows):
             last = first + rows if self.oracle.compiled else min(first + rows, count)  # kernels of one size
             tokens = {reads: made(first, last) for reads, made in told.items()}
-            said = self.oracle.points(tokens[self.oracle.reads], trick).clamp(-ALL_POINTS, ALL_POINTS)
-            logits = self.second.points(tokens[self.second.reads], trick) if self.second else torch.zeros_like(said)
+            said = self.oracle.points(tokens[self.oracle.reads], plays).clamp(-ALL_POINTS, ALL_POINTS)
+            logits = self.second.points(tokens[self.second.reads], plays) if self.second else torch.zeros_like(said)
             found.append(torch.stack((said, logits)))
         q, logits = torch.cat(found, 1)[:, :count].float().view(2, len(bounds), worlds, HAND)
         made = sides * q >= bounds - HALF_STEP
