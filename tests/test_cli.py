@@ -97,6 +97,22 @@ def test_wrong_input_ends_with_status_2_and_says_why(arguments, complaint):
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["analyse", "texas42", "--bid", "50"], "'--bid': it must be a whole number in 1..42, not '50'"),
+        (["analyse", "texas42", "--bid", "x"], "'--bid': it must be a whole number in 1..42, not 'x'"),
+        (["analyse", "pylos", "--seconds", "0"], "'--seconds': it must be a number of at least 0.001, not '0'"),
+        (["play", "pylos", "--seed", "1.5"], "'--seed': it must be a whole number, not '1.5'"),
+        (["study", "texas42", "data", "--explore", "3"], "'--explore': it must be a number in 0..1, not '3'"),
+    ],
+)
+def test_a_number_out_of_range_is_named_with_the_range(arguments, complaint):
+    done = run_rookery(*arguments)
+    assert done.returncode == 2
+    assert complaint in " ".join(done.stderr.replace("│", " ").split())
+
+
 def test_perft_counts():
     done = json.loads(run_rookery("perft", "domineering:rows=4,cols=4", "--depth", "2", "--json").stdout)
     assert done["leaves"] == sum(done["moves"].values()) == 108  # 12 x 12, less 3 for an edge and 4 for a middle column

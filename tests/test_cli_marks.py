@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+from rookery import load
+from rookery.arena.texas42_playouts import bid_json, bid_lines, chances_for
+from rookery.games.texas42_tiles import NAMES
+from rookery.search.texas42_bidding import Chances, hand_position
 from support import run_rookery
 
 pytestmark = pytest.mark.xdist_group("command line")
 HAND = "6-6,6-5,6-4,6-2,5-5,1-0,0-0"
+SIXES, NELLO_LOW, SEVENS_FREE = (NAMES.index(name) for name in ("sixes", "nello-low", "sevens-free"))
 
 
 @pytest.mark.slow
@@ -22,7 +28,9 @@ def test_the_chances_of_a_hand_are_printed_for_programs():
     assert [row["declaration"] for row in told["rows"]] == ["sixes", "nello"]
     for row in told["rows"]:
         assert list(row["make"]) == [str(bid) for bid in range(30, 43)]
-        for share, low, high in row["make"].values():
+        told_of = {bid: numbers for bid, numbers in row["make"].items() if numbers is not None}
+        assert list(told_of) == (["42"] if row["declaration"] == "nello" else list(row["make"]))
+        for share, low, high in told_of.values():
             assert 0 <= low <= share <= high <= 1
             assert share * 10 == pytest.approx(round(share * 10))
     assert told["best"]["30"] == "sixes"
@@ -40,6 +48,32 @@ def test_house_contracts_of_the_game_are_played_out_too():
     done = run_rookery("bid", game, HAND, "--worlds", "2", "--play", "heuristic", "--json")
     names = [row["declaration"] for row in json.loads(done.stdout)["rows"]]
     assert (len(names), names[-2:]) == (11, ["nello-low", "sevens-free"])
+    asked = ("--declaration", "nello", "--declaration", "ones", "--worlds", "2")
+    shown = run_rookery("bid", "texas42", "0-0,1-0,2-0,2-1,3-0,3-1,1-1", *asked).stdout.splitlines()
+    assert [line.split()[1] for line in shown if line.startswith(("30 ", "42 and"))] == ["ones", "and"]
+    assert next(line for line in shown if line.startswith("nello ")).split()[2:14] == ["-"] * 12
+
+
+def test_a_contract_that_needs_two_marks_is_told_for_two():
+    game = load("texas42:auction=redeal,nello=low,nello_marks=2,sevens=free")
+    points = np.array([[30] * 10, [42] * 6 + [0] * 4, [42] * 3 + [0] * 7])
+    chances = Chances((SIXES, NELLO_LOW, SEVENS_FREE), points)
+    told = bid_json("", game.start(1).state, chances, 0, None)
+    assert [row["least_bid"] for row in told["rows"]] == ["30", "2m", "1m"]
+    assert (told["best"]["30"], told["best"]["31"], told["best"]["42"]) == ("sixes", "sixes", "sevens-free")
+    assert told["best"]["2m"] == "nello-low"
+    assert [row["make"]["41"] is None for row in told["rows"]] == [False, True, True]
+    shown = bid_lines("", game.start(1).state, chances, None)
+    assert next(line for line in shown if line.startswith("nello-low")).endswith("60  after 2m")
+    assert shown[-1].split()[:3] == ["2m", "nello-low", "60%"]
+
+
+def test_how_far_the_deals_are_is_reported():
+    position = hand_position(HAND)
+    for player in (None, "heuristic"):
+        done = []
+        chances_for(position, 4, 0, [SIXES, 5], player, 1, done.append)
+        assert sum(done) == pytest.approx(8)
 
 
 def test_whole_games_are_played_and_told(tmp_path):

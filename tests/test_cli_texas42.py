@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from games.slow_texas42 import HAND_22
@@ -55,6 +56,43 @@ def test_a_finished_hand_is_gone_through_play_by_play():
     assert [play["tile"] for play in found["plays"]] == HAND_22.split()
 
 
+def test_nello_is_valued_by_made_or_set():
+    low = "0-0,1-0,2-0,2-1,3-0,3-1,1-1"
+    done = run_rookery("analyse", "texas42", f"nello 0 {low}/?/?/? -", "--worlds", "4")
+    assert "E[Q] and spread: 42 if the own team makes the contract or sets the other's, else -42" in done.stdout
+    told = json.loads(run_rookery("analyse", "texas42", f"nello 0 {low}/?/?/? -", "--worlds", "4", "--json").stdout)
+    assert told["bid"] is None
+
+
+@pytest.mark.parametrize("name", ["nello", "sevens"])
+def test_of_a_finished_hand_without_points_the_end_is_told(name, tmp_path):
+    rng, position = np.random.default_rng(1), load(f"texas42:declaration={name}").start(1)
+    while not position.over:
+        position.play(int(rng.choice(position.legal())))
+    end = f"{name} by South is {'made' if position.payoff(0) > 0 else 'set'}; plays cost no points in it"
+    done = run_rookery("analyse", "texas42", position.text())
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, end)
+    told = json.loads(run_rookery("analyse", "texas42", position.text(), "--json").stdout)
+    assert (told["end"], told["plays"]) == (end, [])
+    path = tmp_path / "hands.jsonl"
+    path.write_text(line_of(position, declaration=name) + "\n")
+    assert end in run_rookery("analyse", "texas42", "--positions", str(path)).stdout
+
+
+def test_of_a_hand_in_which_all_passed_that_is_told():
+    text = f"pass,pass,pass,pass - 0 {HAND}/?/?/? -"
+    done = run_rookery("analyse", "texas42:auction=redeal", text)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "all have passed; nothing was played")
+
+
+def test_a_complaint_of_the_analysis_names_file_and_line(tmp_path):
+    path = tmp_path / "hands.jsonl"
+    path.write_text(json.dumps({"hands": [None] * 4, "declaration": 1, "leader": 0}) + "\n")
+    done = run_rookery("analyse", "texas42", "--positions", str(path))
+    assert done.returncode == 2
+    assert f"{path}, line 1: the hand of seat 0 is hidden" in done.stderr
+
+
 def test_a_file_is_answered_line_by_line_and_wrong_lines_are_named(tmp_path):
     path = tmp_path / "hands.jsonl"
     lines = [line_of(played_to(seed, plays)[0]) for seed, plays in ((1, 12), (2, 20), (3, 28))]
@@ -87,6 +125,17 @@ def test_a_file_is_answered_line_by_line_and_wrong_lines_are_named(tmp_path):
         (["analyse", "texas42", "sixes 0 ?/?/?/? -"], "the hand of seat 0 is hidden"),
         (["analyse", "texas42:auction=redeal"], "no tile is played before a declaration is named"),
         (["analyse", "texas42", f"sixes 0 {HAND}/?/?/? 2-2,2-1,6-5,1-0,2-1"], "the tile was played before"),
+        (["analyse", "texas42", f"sixes 1 {HAND}/?/?/? -", "--player", "random"], "the hand of West is hidden in"),
+        (["play", "texas42", "--position", f"sixes 0 ?/{HAND}/?/? -"], "--seat 0: the hand of South is hidden in"),
+        (["play", "texas42", "--position", f"sixes 0 ?/{HAND}/?/? -"], "; --seat 1 is known"),
+        (["play", "texas42", "--position", "sixes 0 ?/?/?/? -", "--seat", "none"], "from one of them, not from 0"),
+        (["analyse", "texas42", f"sixes 0 {HAND}/?/?/? -", "--worlds", "67108864"], "in 1..1000000, not 67108864"),
+        (["analyse", "texas42", f"nello 0 {HAND}/?/?/? -", "--bid", "35"], "bid 35: nello is made or set by tricks"),
+        (["analyse", "texas42", "--positions", ""], "--positions '' names no file"),
+        *(
+            (["analyse", "texas42", "--positions", "x", "--json", *given], f"{given[0]} changes nothing in the exact")
+            for given in (["--worlds", "5"], ["--bid", "30"], ["--seed", "0"], ["--holders"])
+        ),
         (["play", "texas42", "--hint", "mtcs"], "did you mean mcts"),
         (["play", "domineering", "--partner", "random"], "nobody else plays for the team of Vertical"),
         (["play", "texas42", "--seat", "none", "--partner", "random"], "--partner 'random' is for playing"),
@@ -117,6 +166,21 @@ def test_a_person_plays_with_three_players_and_asks_for_hints():
     ]
 
 
+@pytest.mark.parametrize("spec", ["texas42", "texas42:auction=redeal"])
+def test_what_a_person_has_left_can_be_taken_up_again(spec):
+    common = ("--against", "heuristic", "--seed", "3")
+    left = run_rookery("play", spec, *common, given="quit\n").stdout.splitlines()[-1].rpartition("left at ")[2]
+    move = "pass" if "auction" in spec else "4-3"
+    again = run_rookery("play", spec, *common, "--position", left, given=f"text\n{move}\nquit\n")
+    assert again.returncode == 0, again.stderr
+    assert "Hidden hands are dealt at random with seed 3, as the record allows." in again.stdout
+    assert left in again.stdout
+    assert "East (heuristic) plays " in again.stdout
+    watched = run_rookery("play", spec, *common, "--position", left, "--seat", "none")
+    assert watched.returncode == 0, watched.stderr
+    assert " won" in watched.stdout or "a draw" in watched.stdout
+
+
 def test_a_hint_of_a_player_that_says_nothing_is_its_move():
     done = run_rookery("play", "texas42", "--seed", "3", "--hint", "heuristic", "--against", "random", given="hint\n")
     assert "heuristic would play " in done.stdout
@@ -124,6 +188,8 @@ def test_a_hint_of_a_player_that_says_nothing_is_its_move():
         "play", "texas42", "--seed", "3", "--hint", "oracle:exact", "--against", "random", given="hint\n"
     )
     assert "oracle:exact would play 4-4: value -0.619" in done.stdout  # the best lead loses by 26 with all hands open
+    done = run_rookery("play", "texas42:auction=redeal", "--seed", "3", "--against", "random", given="hint\n")
+    assert "would play pass, by a rule of thumb; `rookery bid texas42:auction=redeal 2-0,2-1," in done.stdout
     done = run_rookery("play", "domineering:rows=4,cols=4", given="hint\nquit\n")
     assert "nobody gives hints; begin with --hint PLAYER" in done.stderr
 

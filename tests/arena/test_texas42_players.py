@@ -7,7 +7,7 @@ import pytest
 
 from arena.scripted import turn_at
 from games.slow_texas42 import HAND_22
-from rookery import load, make_player
+from rookery import BadInput, load, make_player
 from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import turn_of
 from rookery.games import texas42
@@ -85,6 +85,23 @@ def test_a_player_that_is_told_to_stop_answers_at_once():
     turn = turn_at(position.seen_by(0))
     turn.stop[0] = 1
     assert player.choose(turn).action in position.legal()
+
+
+# ---- hidden hands --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ["texas42", "texas42:auction=redeal"])
+@pytest.mark.parametrize("text", ["random", "heuristic", "eq:worlds=2", "bidder:heuristic,by=heuristic"])
+def test_who_is_to_choose_for_a_hidden_hand_is_told_so(text, spec):
+    seen = load(spec).start(1).seen_by(2)
+    with pytest.raises(BadInput, match=f"the hand of South is hidden in .*; {text}.* needs it to choose"):
+        chosen(text, seen)
+
+
+@pytest.mark.parametrize("text", ["oracle:exact", "oracle:mcts:sims=4"])
+def test_who_sees_all_hands_is_told_which_is_hidden(text):
+    with pytest.raises(BadInput, match=f"the hand of West is hidden in .*; {text} needs all hands; one without oracle"):
+        chosen(text, GAME.start(1).seen_by(0))
 
 
 # ---- all hands open ------------------------------------------------------------------------------

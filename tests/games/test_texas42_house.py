@@ -230,6 +230,21 @@ def test_a_bad_option_of_a_house_contract_is_named_with_what_is_allowed(spec, na
     assert allowed in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "moves"),
+    [
+        ("nello=low", "a bid (pass, 30..41, 1m..7m) or a declaration"),
+        ("splash=3", "a bid (pass, 30..41, 1m..7m) or a declaration, splash-3m"),
+        ("splash=both,plunge=4,mark_limit=5",
+         "a bid (pass, 30..41, 1m..5m) or a declaration, splash-2m, splash-3m, plunge-4m, plunge-5m"),
+    ],
+)  # fmt: skip
+def test_a_wrong_move_is_told_the_bids_that_the_game_has(options, moves):
+    with pytest.raises(BadInput) as error:
+        load(f"texas42:auction=redeal,{options}").start(1).play("31m")
+    assert f"moves are a tile like 6-4, {moves} (in " in str(error.value)
+
+
 def test_nello_needs_the_marks_of_the_option():
     game = load("texas42:auction=redeal,nello=suit,nello_marks=2")
     one = game.set_up([None] * 4, None, 0, [], ["1m", "pass", "pass", "pass"])

@@ -261,3 +261,10 @@ def test_going_back_gives_the_position_as_it_was():
             past.append(position.copy())
         again = rewound(np.repeat(position.states, 29), np.arange(29))
         assert [state.tobytes() for state in again] == [p.states.tobytes() for p in past]
+
+
+@pytest.mark.parametrize("name", ["sixes", "nello"])
+def test_exact_values_report_every_world_that_is_done(name):
+    done = []
+    expected(load(f"texas42:declaration={name}").start(2), 20, 0, Exact(2, report=done.append))
+    assert sum(done) == 20

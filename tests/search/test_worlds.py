@@ -10,10 +10,12 @@ import pytest
 from games.slow_texas42 import ALL_TILES, HAND_22, NAMES, SlowHand, ids, pairs, random_hand
 from games.test_texas42_hidden import other_world
 from rookery import BadInput, load
+from rookery.arena.players import WORLDS
 from rookery.games import texas42
-from rookery.search.worlds import Worlds, sample_worlds, worlds_of
+from rookery.search.worlds import MOST_WORLDS, Worlds, dealt_out, sample_worlds, worlds_of
 from rookery.search.worlds_table import DESK, PLACES, count_holders, count_ways, drawn_rank, next_holder, shift_of
 from search.slow_worlds import all_deals, slow_worlds
+from support import HOUSE_42
 
 GAME = load("texas42")
 
@@ -208,6 +210,26 @@ def test_before_a_declaration_all_deals_of_the_other_hands_are_possible():
     assert (Worlds(position).sample(3)["phase"] == position.state["phase"]).all()
 
 
+@pytest.mark.parametrize("spec", ["texas42", HOUSE_42])
+def test_hidden_hands_are_dealt_out_as_the_known_hand_may_think_them(spec):
+    rng, game, others = np.random.default_rng(5), load(spec), 0
+    position = game.start(5)
+    while not position.over:
+        seat = int(rng.integers(4))
+        whole = dealt_out(position.seen_by(seat), int(rng.integers(100)))
+        assert game.hidden_seats(whole.state) == []
+        assert whole.seen_by(seat).text() == position.seen_by(seat).text()
+        assert game.position(whole.text()).text() == whole.text()
+        others += whole.text() != position.text()
+        position.play(int(rng.choice(position.legal())))
+    assert others > 5
+    assert dealt_out(position, 0) is position
+
+
+def test_a_player_by_worlds_draws_no_more_of_them_than_can_be_drawn():
+    assert WORLDS.most == MOST_WORLDS
+
+
 def test_when_all_is_played_there_is_one_world():
     position, _ = played_to(1, 28)
     assert Worlds(position).listed().tobytes() == position.states.tobytes()
@@ -268,10 +290,13 @@ def test_a_record_that_does_not_add_up_is_refused():
         (lambda: Worlds(GAME.start(1).seen_by(0), 1), "the hand of seat 1 is hidden"),
         (lambda: Worlds(GAME.start(1), 4), "a seat of texas42 must be a whole number in 0..3, not 4"),
         (lambda: Worlds(load("pylos").start()), "a position of texas42 is needed here, not one of pylos"),
-        (lambda: Worlds(GAME.start(1)).sample(0), "the number of worlds must be a whole number in 1..67108864, not 0"),
+        (lambda: Worlds(GAME.start(1)).sample(0), "the number of worlds must be a whole number in 1..1000000, not 0"),
         (lambda: Worlds(GAME.start(1)).listed(), "399,072,960 worlds are possible; more than 100,000 are not listed"),
         (lambda: sample_worlds(GAME.start(1).states, 5, np.arange(2)), "seeds must be 1 whole numbers"),
-        (lambda: sample_worlds(np.repeat(GAME.start(1).states, 90), 1 << 20, np.arange(90)), "are more than fit"),
+        (lambda: Worlds(GAME.start(1)).sample(1 << 26), "the number of worlds .* in 1..1000000, not 67108864"),
+        (lambda: sample_worlds(np.repeat(GAME.start(1).states, 90), 10**6, np.arange(90)), "are more than fit"),
+        (lambda: dealt_out(GAME.set_up([texas42.deal(1)[0], texas42.deal(1)[1], None, None], 6), 1), "not from 2"),
+        (lambda: dealt_out(GAME.set_up([None] * 4, 6), 1), "begun from all four hands or from one of them, not from 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(ask, complaint):

@@ -10,16 +10,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from rookery.arena.texas42_networks import HandsOracle
 from rookery.cli import app
 from rookery.cli.study_texas42_work import compare_labels, judge_choices
 from rookery.errors import BadInput
 from rookery.learn.files import LineLog
+from rookery.nets.residual import build
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
 from rookery.search.worlds import SHARE
 from rookery.studies import texas42_checks, texas42_evaluate
 from rookery.studies.stages import read_notes
-from rookery.studies.texas42_checks import all_checks, checks_of_data, checks_of_run, tokens_and_worlds
+from rookery.studies.texas42_checks import TOKENS, Check, all_checks, checks_of_data, checks_of_run, tokens_and_worlds
 from rookery.studies.texas42_duels import play_duel, player_of
 from rookery.studies.texas42_evaluate import (
     all_choices,
@@ -38,7 +40,7 @@ from rookery.studies.texas42_report import read_measured, write_report
 from rookery.studies.texas42_runs import Run
 from rookery.studies.texas42_tables import load_tables
 from rookery.studies.texas42_trial import as_good, drawn_decisions, make_trial, read_trial, states_at
-from studies.texas42_samples import settings_of, small_study
+from studies.texas42_samples import HANDS, settings_of, small_study
 
 
 @pytest.fixture(scope="module")
@@ -262,14 +264,20 @@ def test_a_player_that_is_not_there_is_refused(study):
 
 def test_checks_hold_for_sound_data_and_fail_for_others(study, tmp_path):
     held = [check for check in all_checks(study) if not check.name.startswith("stage")]
-    assert len(held) == 14
+    assert len(held) == 11  # a set of all parts is not checked for one
     assert all(check.holds for check in held)
     rows = next(DataSet(study / "data" / "decisions-valid").read())
     broken = rows | {"mean": -rows["mean"], "seed": rows["seed"] + 100, "logits": rows["logits"] * 100}
     data = DataSet(tmp_path)
     data.begin("decisions", 1, {"part": "valid", "explore": 0.05})
     write_shard(data.shard(0), "decisions", broken, {})
-    assert [check.holds for check in checks_of_data(data)] == [False, False, True, False, True, True, True]
+    assert [check.holds for check in checks_of_data(data)] == [False, False, True, False, True, True]
+    whole = DataSet(tmp_path / "whole")
+    whole.begin("decisions", 1, {"part": "all", "explore": 0.97})
+    write_shard(whole.shard(0), "decisions", broken, {})
+    names = [check.name.partition(": ")[2] for check in checks_of_data(whole)]
+    assert "deals are of one part" not in names
+    assert "both teams take the largest mean" not in names
 
 
 def test_checks_of_a_set_that_stayed_elsewhere_are_told(study, tmp_path):
@@ -279,6 +287,27 @@ def test_checks_of_a_set_that_stayed_elsewhere_are_told(study, tmp_path):
     before = all_checks(tmp_path / "study")
     shutil.rmtree(tmp_path / "study" / "data" / "decisions-valid")
     assert sorted(all_checks(tmp_path / "study")) == sorted(before)
+
+
+def test_checks_of_networks_that_labelled_are_told_where_networks_labelled(study, tmp_path):
+    shutil.copytree(study, tmp_path / "study")
+    before, kept = all_checks(tmp_path / "study"), [Check(f"one: {TOKENS}", True, "")._asdict()]
+    keep_part(tmp_path / "study", "data", {"decisions-valid": {"settings": {"oracle": "exact"}, "checks": kept}})
+    assert all_checks(tmp_path / "study") == before
+    keep_part(tmp_path / "study", "data", {"decisions-valid": {"settings": {"oracle": "abc"}, "checks": kept}})
+    assert sorted(set(all_checks(tmp_path / "study")) - set(before)) == [Check(**kept[0])]
+
+
+@pytest.mark.parametrize("reads", ["all", "open"])
+def test_what_the_networks_that_labelled_are_told_is_what_the_game_tells(study, reads, monkeypatch):
+    states = states_at(late_decisions(study))
+    oracle = HandsOracle(build(HANDS.model_copy(update={"reads": reads}), 1), "cpu")
+    right = [check for check in tokens_and_worlds("right", states, [oracle, oracle]) if check.name.endswith(TOKENS)]
+    assert [(check.holds, check.note) for check in right] == [(True, f"{8 * len(states)} worlds, '{reads}' on cpu")]
+    told = oracle.told
+    monkeypatch.setattr(oracle, "told", lambda *given: lambda first, last: told(*given)(first, last).flip(0))
+    wrong = [check for check in tokens_and_worlds("wrong", states, [oracle]) if not check.holds]
+    assert [check.name for check in wrong] == [f"wrong: {TOKENS}"]
 
 
 @pytest.mark.parametrize(("after", "error", "holds"), [(1.04, 0.0, True), (1.2, 0.0, False), (1.2, 0.1, False)])
@@ -306,7 +335,7 @@ def test_worlds_and_tokens_that_are_wrong_are_found(study, monkeypatch):
         return drawn
 
     monkeypatch.setattr(texas42_checks, "sample_worlds", wrong)
-    assert [check.holds for check in tokens_and_worlds("wrong", states)] == [False, True, False]
+    assert [check.holds for check in tokens_and_worlds("wrong", states)] == [False, False]
 
 
 def test_a_set_that_was_only_begun_hinders_nobody(study, tmp_path):
@@ -316,6 +345,14 @@ def test_a_set_that_was_only_begun_hinders_nobody(study, tmp_path):
     assert all_checks(tmp_path / "study") == before
     compare_labels(tmp_path / "study")
     assert sorted(read_measured(tmp_path / "study")["claim"]) == ["decisions-made-up", "decisions-valid"]
+
+
+def test_no_report_is_written_where_there_is_no_study(tmp_path):
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
+        with pytest.raises(BadInput, match=f"there is no study in {place}"):
+            write_report(place)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_the_report_names_what_is_missing_and_shows_the_rest(study):

@@ -14,6 +14,7 @@ from rookery.studies.texas42_losses import (
     MAKE_ADVANTAGE,
     SPREAD,
     STAGE1_FIGURES,
+    STAGE2_FIGURES,
     Decisions,
     Positions,
     Tally,
@@ -35,6 +36,12 @@ def positions() -> tuple[Judged, Positions]:
     return Judged(said, value), Positions(torch.zeros(3, 32, 12), q, legal, torch.tensor([0, 3, 3]))
 
 
+def same(figures: torch.Tensor, others: torch.Tensor, answers: str) -> bool:
+    """Whether figures are the same; what answers with Q has all of them, others lack some."""
+    whole = answers != "q" or bool(figures.isfinite().all())
+    return whole and torch.equal(figures.nan_to_num(nan=-1.0), others.nan_to_num(nan=-1.0))
+
+
 @pytest.mark.parametrize("rubbish", [0.0, math.inf, -math.inf, math.nan])
 def test_what_stands_in_slots_that_are_not_legal_never_enters_a_loss_or_a_figure(rubbish):
     found, batch = positions()
@@ -47,7 +54,7 @@ def test_what_stands_in_slots_that_are_not_legal_never_enters_a_loss_or_a_figure
         assert said.grad is not None
         assert said.grad.isfinite().all()
         assert not said.grad[~batch.legal].any()
-        assert torch.equal(stage1_figures(found, dirty, answers), stage1_figures(found, batch, answers))
+        assert same(stage1_figures(found, dirty, answers), stage1_figures(found, batch, answers), answers)
 
 
 def test_the_loss_of_q_is_the_mean_over_legal_slots():
@@ -90,6 +97,18 @@ def test_figures_of_stage_1_are_gap_blunder_zero_regret_and_errors():
     off = [abs(0.1 * 42 - 4) + 2 + abs(0.2 * 42 - 4), 3 * abs(-0.2 * 42 + 7), 15.8 + abs(0.2 * 42 - 30) + 14.8]
     assert figures[:, 3].tolist() == pytest.approx([each / 3 for each in off], rel=1e-4)
     assert figures[:, 4].tolist() == pytest.approx([0.2 * 42 - 4, 7 - 0.1 * 42, 30 - 0.5 * 42], rel=1e-4)
+
+
+def test_what_is_no_q_has_no_error_of_q():
+    found, batch = positions()
+    tally = Tally(STAGE1_FIGURES, 3)
+    tally.add(stage1_figures(found, batch, "policy"), batch.legal, batch.trick, torch.arange(3))
+    assert tally.read()["all"]["q_mae"] is None
+    assert tally.read()["all"]["value_mae"] > 0
+    logits = Tally(STAGE2_FIGURES, 5)
+    told, decided = decisions()
+    logits.add(stage2_figures(told, decided, "logits"), decided.legal, decided.trick, torch.arange(5))
+    assert [logits.read()["all"][name] for name in ("mean_mae", "spread_mae", "make_mae")] == [None] * 3
 
 
 def test_a_tally_keeps_forced_decisions_apart_and_tells_tricks_apart():
@@ -169,4 +188,4 @@ def test_stage_2_does_not_look_at_slots_that_are_not_legal(rubbish):
     )
     for answers in ("q", "logits"):
         assert torch.isclose(stage2_loss(found, dirty, answers), stage2_loss(found, batch, answers))
-        assert torch.equal(stage2_figures(found, dirty, answers), stage2_figures(found, batch, answers))
+        assert same(stage2_figures(found, dirty, answers), stage2_figures(found, batch, answers), answers)

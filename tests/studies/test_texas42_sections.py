@@ -178,6 +178,14 @@ def test_stage_1_is_shown_by_trick_with_intervals_and_opening_leads_apart(tmp_pa
     row = next(line for line in said.splitlines() if line.startswith("| one | positions-uniform (uniform) |"))
     assert row.split(" | ")[2:4] == ["0.500 +- 0.020 (77)", "0.040 +- 0.020 (500)"]
     assert row.count("0.040 +- 0.020 (500)") == 6
+    shown = {line.split(" | ")[2]: line for line in said.splitlines() if line.startswith("| one |")}
+    assert shown["gap"].count("0.040 +- 0.020 |") == 6
+    assert shown["blunders"].count("0.10% +- 0.02% |") == 7
+    assert shown["no gap"].count(" 90.0% |") == 7
+    assert shown["error of Q"].count(" 1.00 |") == 7
+    facts["network"]["answers"] = "policy"
+    (tmp_path / "runs" / "one" / "settings.json").write_text(json.dumps(facts))
+    assert "| error of Q | - | - |" in text_of(stage_section(tmp_path, 1, {"one": line}))
     assert "0.10% +- 0.02% (500)" in said
     assert next(lacking_of(tmp_path, {"duels": []}, {"one": line | {"step": 3}})) == "run one is not complete"
 

@@ -105,12 +105,13 @@ def test_amounts_are_those_that_were_made(tmp_path):
     settings = {"oracle": "abc", "worlds": 100}
     data = {
         "a": {"games": 100_000, "settings": settings},
-        "b": {"games": 4_000, "settings": {"oracle": "exact", "worlds": 9}},
+        "b": {"games": 4_000, "settings": {"oracle": "exact", "worlds": [100, 200]}},
+        "c": {"games": 200_000, "settings": {"oracle": "exact", "worlds": 99}},
     }
     read = verdicts(tmp_path, data=data, trial={"players": players})
     assert read["100,000 games at N = 100 through Stage 1"].verdict == MET
     assert read["10,000 games at N = 1,000 through Stage 1"].verdict == OPEN
-    assert read["5,000 exact games"][1:] == (OPEN, "4,000 made")
+    assert read["5,000 exact games at N = 100"][1:] == (OPEN, "4,000 made")
     assert read["Learning curve over 1k, 10k and 100k games"].verdict == MET
     assert decade(512) == 512
 

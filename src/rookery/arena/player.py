@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rookery.errors import BadInput
 from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import random_bits
 from rookery.search.analysis import Analysis
@@ -92,10 +93,22 @@ def turn_of(player: Player, start: Position, position: Position, moves: Sequence
 
     Moves of hidden hands would tell something of the rest of these hands, so they are taken out too.
     """
+    if position.game.information == "hidden":
+        check_known(player, position)
     seen = shown_to(player, position, position.mover)
     if position.game.information == "hidden" and not player.sees_all:
         return Turn(seen, seen.copy(), (), **more)
     return Turn(seen, start.copy(), tuple(moves), **more)
+
+
+def check_known(player: Player, position: Position) -> None:
+    """Refuse a position that does not hold what a player is to see: the mover's own hand, for an oracle all hands."""
+    hidden = position.game.hidden_seats(position.state)
+    for seat in hidden if player.sees_all else [position.mover]:
+        if seat in hidden:
+            needs = "all hands; one without oracle: the mover's alone" if player.sees_all else "it to choose"
+            name = position.game.seat_name(seat)
+            raise BadInput(f"the hand of {name} is hidden in {position.text()!r}; {player.name} needs {needs}")
 
 
 def turn_seed(seed: int, game: int, ply: int) -> int:

@@ -15,7 +15,7 @@ from rookery.games.library import load
 from rookery.games.position import Position, Seat
 from rookery.games.rng import random_below
 from rookery.games.texas42_auction import ALL_POINTS, PLAYING
-from rookery.games.texas42_tiles import NOT_NAMED
+from rookery.games.texas42_tiles import NOT_NAMED, tiles_text
 from rookery.search.analysis import Analysis, Line
 from rookery.search.expected import Exact, Expected, Oracle, expected
 from rookery.search.posterior import Habits
@@ -55,6 +55,14 @@ class PointsPlayer(Analyst):
         except Stopped:
             return Choice(int(turn.position.legal()[0]))
         return Choice(analysis.action, analysis)
+
+    def advice(self, turn: Turn) -> str:
+        """Say which play to make and what it is worth; in the auction, that a rule of thumb says so."""
+        told, position = super().advice(turn), turn.position
+        if position.state["phase"] == PLAYING:
+            return told
+        hand = tiles_text([int(tile) for tile in position.state["tiles"][position.mover]])
+        return f"{told}, by a rule of thumb; `rookery bid {position.game.spec} {hand}` tells how often bids are made"
 
     def analyse(self, turn: Turn) -> Analysis:
         """Value the plays of a turn."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from rookery.games.position import Position
 from rookery.games.texas42 import points, voids
+from rookery.games.texas42_auction import is_made
 from rookery.games.texas42_house import sits_out
-from rookery.games.texas42_tiles import CALLED, NOT_NAMED, SEATS, TILES, tile_text
+from rookery.games.texas42_tiles import CALLED, NAMES, NOT_NAMED, SEATS, TILES, tile_text
 from rookery.search.expected import Expected, bids_of
 from rookery.search.texas42_costs import Cost
 from rookery.search.worlds import Worlds
@@ -65,6 +66,18 @@ def holder_lines(position: Position, worlds: Worlds) -> list[str]:
     lines = [f"{'tile':5s}" + "".join(f"{game.seat_name(seat):>9s}" for seat in range(SEATS))]
     held = [tile for tile in range(TILES) if chances[tile].any()]
     return lines + [f"{tile_text(tile):5s}" + "".join(f"{100 * p:7.1f} %" for p in chances[tile]) for tile in held]
+
+
+def end_without_points(position: Position) -> str:
+    """Say how a hand ended in which points meant nothing, or nothing was played; empty for other hands."""
+    state = position.state
+    if not state["plays"]:
+        return "all have passed; nothing was played"
+    if state["declaration"] < NOT_NAMED:
+        return ""
+    end = "made" if is_made(state) else "set"
+    name = NAMES[state["declaration"]]
+    return f"{name} by {position.game.seat_name(int(state['declarer']))} is {end}; plays cost no points in it"
 
 
 def cost_lines(position: Position, found: Sequence[Cost]) -> list[str]:

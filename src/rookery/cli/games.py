@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from rookery.cli.shared import GameArgument, JsonOption, PositionOption, app, failures_told, opened, print_json
 from rookery.errors import BadInput
+
+if TYPE_CHECKING:
+    from rookery.games.position import Position, Seat
 
 USUAL_PLAYERS = {"texas42": ("eq", "eq:worlds=200")}
 """game -> whom a person plays against and whom to ask for hints, unless others are named"""
@@ -112,6 +115,7 @@ def play(
         for name, value in (("--partner", partner), ("--hint", hint if hint != adviser else None)):
             if value is not None:
                 raise BadInput(f"{name} {value!r} is for playing; give a --seat, or no {name}")
+        begin = all_dealt(begin, None, seed)
         with failures_told(), playing([against, second or against], loaded) as players:
             watch(begin, players, seed, delay)
         return
@@ -120,8 +124,27 @@ def play(
     if partner is not None and loaded.teams.count(loaded.teams[chosen]) == 1:
         raise BadInput(f"--partner {partner!r}: nobody else plays for the team of {loaded.seat_name(chosen)}")
     texts = [against, partner or against, *([hint] if hint else [])]
+    begin = all_dealt(begin, chosen, seed)
     with failures_told(), playing(texts, loaded) as players:
         Session(begin, chosen, seed, input, *players).run()
+
+
+def all_dealt(position: Position, seat: Seat | None, seed: int) -> Position:
+    """Deal what a position hides, and say so; refuse one that hides the person's own hand."""
+    from rookery.search.worlds import dealt_out
+    from rookery.terminal import out
+
+    game = position.game
+    hidden = game.hidden_seats(position.state)
+    if not hidden:
+        return position
+    if seat in hidden:
+        known = " or ".join(f"--seat {other}" for other in range(game.seats) if other not in hidden)
+        name, text = game.seat_name(seat), position.text()
+        raise BadInput(f"--seat {seat}: the hand of {name} is hidden in {text!r}; {known or 'none'} is known")
+    dealt = dealt_out(position, seed)
+    out.print(f"Hidden hands are dealt at random with seed {seed}, as the record allows.", markup=False)
+    return dealt
 
 
 @app.command()

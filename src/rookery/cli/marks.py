@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -46,17 +47,21 @@ def bid(
 
     rookery bid texas42 6-6,6-5,6-4,6-2,5-5,1-0,0-0 --declaration sixes --play eq:worlds=10 --worlds 50
     """
-    from rookery.arena.texas42_playouts import bid_json, bid_lines, chances_for
+    from rookery.arena.texas42_playouts import bid_json, bid_lines, chances_for, declarations_for, game_to_bid_in
+    from rookery.search.texas42_bidding import hand_position
     from rookery.search.threads import cores
-    from rookery.terminal import out
+    from rookery.terminal import out, progress_bar
 
-    count = cores() if threads is None else threads
-    with failures_told(), ends_are_interrupts():
-        chances = chances_for(game, hand, worlds, seed, declaration, play, count)
+    count, position = cores() if threads is None else threads, hand_position(hand, game_to_bid_in(game))
+    tried = declarations_for(position, declaration)
+    with failures_told(), ends_are_interrupts(), progress_bar(shown=play != "human") as progress:
+        task = progress.add_task("deals", total=worlds * len(tried), note="")
+        report = partial(progress.advance, task)
+        chances = chances_for(position, worlds, seed, tried, play, count, report)
     if as_json:
-        print_json(bid_json(hand, chances, seed, play))
+        print_json(bid_json(hand, position.state, chances, seed, play))
         return
-    out.print("\n".join(bid_lines(hand, chances, play)), markup=False, soft_wrap=True)
+    out.print("\n".join(bid_lines(hand, position.state, chances, play)), markup=False, soft_wrap=True)
 
 
 @app.command()

@@ -57,9 +57,9 @@ def analyse(
     ] = None,
     lines: Annotated[int | None, Option(min=1, help="lines to show; 5 if not given")] = None,
     seconds: Annotated[float | None, Option(min=0.001, help="time, for players without one of their own")] = None,
-    seed: Annotated[int, Option(help="deals, and same seed, same choice")] = 0,
+    seed: Annotated[int | None, Option(help="deals, and same seed, same choice; 0 if not given")] = None,
     positions: Annotated[
-        Path | None, Option(metavar="FILE", help="Texas 42: a file of positions, one JSON object a line")
+        str | None, Option(metavar="FILE", help="Texas 42: a file of positions, one JSON object a line")
     ] = None,
     worlds: Annotated[int | None, Option(min=1, help="Texas 42: worlds to average over; 200 if not given")] = None,
     bid: Annotated[int | None, Option(min=1, max=42, help="Texas 42: points the declarers need")] = None,
@@ -91,24 +91,30 @@ def analyse(
                 raise BadInput(f"{name} {given} is for an analysis by a player; --player is missing")
         from rookery.search.threads import cores
 
-        wish = Wish(worlds or USUAL_WORLDS, seed, bid, threads or cores(), holders)
+        if positions is not None and as_json:
+            for name, value in {"--seed": seed, **of_42}.items():
+                if value is not None and name not in ("--positions", "--threads"):
+                    raise BadInput(f"{name} changes nothing in the exact answers of --positions with --json")
+        wish = Wish(worlds or USUAL_WORLDS, seed or 0, bid, threads or cores(), holders)
         analyse_texas42(game, position, positions, wish, as_json)
         return
     for name, value in of_42.items():
         if value is not None:
             raise BadInput(f"{name} is for an analysis of texas42 without --player, not with {player!r}")
-    look(game, player, position, lines or USUAL_LINES, seconds, seed, as_json)
+    look(game, player, position, lines or USUAL_LINES, seconds, seed or 0, as_json)
 
 
-def analyse_texas42(game: str, position: str | None, positions: Path | None, wish: Wish, as_json: bool) -> None:
+def analyse_texas42(game: str, position: str | None, positions: str | None, wish: Wish, as_json: bool) -> None:
     """Analyse a position of Texas 42, or a file of them."""
     if game.partition(":")[0] != "texas42":
         raise BadInput(f"--player is missing; only texas42 is analysed without one, not {game!r}")
     if positions is not None and position is not None:
         raise BadInput(f"give either a position or --positions {positions}, not both")
+    if positions == "":
+        raise BadInput("--positions '' names no file")
     loaded, shown = opened(game, position, wish.seed)
     if positions is not None:
-        analyse_file(positions, loaded, wish, as_json)
+        analyse_file(Path(positions), loaded, wish, as_json)
     else:
         analyse_position(shown, wish, as_json)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
+from typer.core import TyperGroup
 
 from rookery.errors import BadInput
 
@@ -21,7 +22,33 @@ if TYPE_CHECKING:
     from rookery.games.game import Game
     from rookery.games.position import Position
 
+
+class Commands(TyperGroup):
+    """Commands whose complaints about a number name the number and what it may be."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = about_number(error) or error.message
+            raise
+
+
+def about_number(error: typer.BadParameter) -> str:
+    """Say what is wrong with a number that Typer refuses without naming it; nothing where it is something else."""
+    found: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()  # of Pydantic, which Typer asks
+    if not found or found[0]["type"] == "value_error":
+        return ""
+    least, most = (getattr(error.param, end, None) for end in ("min", "max"))
+    whole = "int" in found[0]["type"] or any(isinstance(end, int) for end in found[0].get("ctx", {}).values())
+    kind = "a whole number" if whole else "a number"
+    ends = f" in {least}..{most}" if most is not None else f" of at least {least}" if least is not None else ""
+    return f"it must be {kind}{ends}, not {found[0]['input']!r}"
+
+
 app = typer.Typer(
+    cls=Commands,
     help="Rookery: a laboratory in which neural networks learn to play.",
     epilog="A game is given by its name, by name:option=value,... or by the path of a game file that ends in .py.",
     no_args_is_help=True,

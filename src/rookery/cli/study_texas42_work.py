@@ -224,7 +224,7 @@ def fill_decisions(
         done = make_decisions(place, games, wanted, labeller, say, lambda: time.monotonic() >= until, elsewhere)
     if not done:
         stopped(name)
-    checks, there = checks_of_data(DataSet(place)), DataSet(place).total("games")
+    checks, there = checks_of_data(DataSet(place), labeller.oracles), DataSet(place).total("games")
     found = {"games": there, "settings": asdict(wanted), "checks": [check._asdict() for check in checks]}
     keep_part(folder, "data", {name: found})
     failed = [check.name for check in checks if not check.holds]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,18 +49,21 @@ def to_play(position: Position, wish: Wish) -> tuple[dict[str, Any], list[str]]:
     import numpy as np
 
     from rookery.arena.texas42_report import holder_lines, known_lines, play_lines
-    from rookery.games.texas42_tiles import NO_TILE
+    from rookery.games.texas42_tiles import NOT_NAMED
     from rookery.search.expected import Exact, bids_of, expected
     from rookery.search.texas42_answers import answers
     from rookery.search.worlds import Worlds
-    from rookery.terminal import waiting
+    from rookery.terminal import progress_bar, waiting
 
     with waiting(lambda: COMPILING):
         exact, worlds = Exact(wish.threads), Worlds(position)
-        found = expected(position, wish.worlds, wish.seed, exact, wish.bid)
+        expected(position, 1, wish.seed, exact, wish.bid)
         facts = answers([position], exact.solver)[0]
-        opened = not (position.state["tiles"] == NO_TILE).any()
-        q = exact(position.states)[0] if opened else None
+        q = None if position.game.hidden_seats(position.state) else exact(position.states)[0]
+    with progress_bar() as progress:
+        task = progress.add_task("worlds", total=min(wish.worlds, worlds.count), note="")
+        exact.report = partial(progress.advance, task)
+        found = expected(position, wish.worlds, wish.seed, exact, wish.bid)
     assert isinstance(facts, dict), "the worlds were counted before"
     numbers = {name: getattr(found, name) for name in ("mean", "spread", "make")}
     plays = [
@@ -67,26 +71,32 @@ def to_play(position: Position, wish: Wish) -> tuple[dict[str, Any], list[str]]:
         | {name: float(values[slot]) for name, values in numbers.items()}
         for slot in np.flatnonzero(found.legal)
     ]
-    bid = int(bids_of(position.states)[0]) if wish.bid is None else wish.bid
+    house = position.state["declaration"] > NOT_NAMED
+    bid = None if house else int(bids_of(position.states)[0]) if wish.bid is None else wish.bid
     facts = {"game": position.game.spec, "position": position.text(), **facts, "bid": bid}
     facts |= {"sampled": found.worlds, "complete": found.complete, "plays": plays}
     lines = [*known_lines(position, worlds, wish.bid), ""]
     lines += play_lines(position, found, q)
     seen = f"all {found.worlds:,} worlds" if found.complete else f"{found.worlds:,} worlds drawn with seed {wish.seed}"
-    lines += ["", f"E[Q] and spread: points still to come, own team minus the other, over {seen}"]
+    told = "points still to come, own team minus the other"
+    told = "42 if the own team makes the contract or sets the other's, else -42" if house else told
+    lines += ["", f"E[Q] and spread: {told}, over {seen}"]
     if wish.holders:
         lines += ["", *holder_lines(position, worlds)]
     return facts | {"best": position.move_text(found.choice())}, lines
 
 
 def finished(position: Position, wish: Wish) -> tuple[dict[str, Any], list[str]]:
-    """Tell what each play of a finished hand has cost."""
-    from rookery.arena.texas42_report import cost_lines
+    """Tell what each play of a finished hand has cost; where no points were played for, how it ended."""
+    from rookery.arena.texas42_report import cost_lines, end_without_points
     from rookery.games.texas42 import points
     from rookery.games.texas42_tiles import tile_text
     from rookery.search.texas42_costs import costs
     from rookery.terminal import progress_bar
 
+    facts = {"game": position.game.spec, "position": position.text(), "points": list(points(position))}
+    if end := end_without_points(position):
+        return facts | {"plays": [], "end": end}, [end]
     with progress_bar() as progress:
         task = progress.add_task("plays", total=int(position.state["plays"]), note="")
         found = costs(
@@ -97,7 +107,6 @@ def finished(position: Position, wish: Wish) -> tuple[dict[str, Any], list[str]]
         plays.append(asdict(cost))
         for name in ("tile", "known_best", "open_best"):
             plays[-1][name] = tile_text(plays[-1][name])
-    facts = {"game": position.game.spec, "position": position.text(), "points": list(points(position))}
     lines = [
         *cost_lines(position, found),
         "",
@@ -123,7 +132,7 @@ def analyse_file(path: Path, game: Game, wish: Wish, as_json: bool) -> None:
         if as_json:
             told = answer_lines(path, block, solver)
         else:
-            told = [show_line(number, read, wish) for number, read in block]
+            told = [show_line(f"{path}, line {number}", number, read, wish) for number, read in block]
         for complaint in told:
             if complaint:
                 wrong += 1
@@ -149,15 +158,15 @@ def answer_lines(path: Path, block: list[Any], solver: Any) -> list[str]:
     return complaints
 
 
-def show_line(number: int, read: Any, wish: Wish) -> str:
-    """Print the position of a line for people; return the complaint if there is one."""
+def show_line(where: str, number: int, read: Any, wish: Wish) -> str:
+    """Print the position of a line for people; return the complaint, which says where it is, if there is one."""
     if isinstance(read, BadInput):
         return str(read)
     print_lines([f"line {number}: {read.text()}"])
     try:
         analyse_position(read, wish, as_json=False)
     except BadInput as error:
-        return f"line {number}: {error}"
+        return f"{where}: {error}"
     print_lines([""])
     return ""
 

@@ -110,6 +110,10 @@ class Game:
     def hide(self, state: State, seat: Seat) -> None:
         """Take out of a state what a seat does not see; nothing if all is open."""
 
+    def hidden_seats(self, state: State) -> list[Seat]:
+        """Return the seats whose own things are taken out of a state; none if all is open."""
+        return []
+
     def live_bytes(self) -> int:
         """Return how many bytes at the front of a state matter with these options: tree search copies no more."""
         return self.state.itemsize

@@ -362,6 +362,9 @@ class Texas42(Game):
                 state["hands"][other] &= state["played"]
                 state["tiles"][other] = NO_TILE
 
+    def hidden_seats(self, state: State) -> list[Seat]:
+        return [seat for seat in range(SEATS) if state["tiles"][seat, 0] == NO_TILE]
+
     def set_up(
         self,
         hands: Sequence[Hand],

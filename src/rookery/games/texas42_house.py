@@ -130,6 +130,14 @@ def house_names(state: State, marks: int) -> int:
 # ---- for people ----------------------------------------------------------------------------------
 
 
+def jump_texts(state: State) -> list[str]:
+    """Return the bids of splash and plunge that a game has, as text."""
+    splash = [LEAST_JUMP + place for place in range(2) if int(state["splash"]) >> place & 1]
+    plunge = range(int(state["plunge"]) & 15, 8) if state["plunge"] else ()
+    texts = [(marks, f"splash-{marks}m") for marks in splash] + [(marks, f"plunge-{marks}m") for marks in plunge]
+    return [text for marks, text in texts if marks <= state["mark_limit"]]
+
+
 def read_house(options: Mapping[str, Any], auction: bool, mark_limit: int) -> dict[str, Any]:
     """Check the options of the house contracts; refuse what would have no effect."""
     read: dict[str, Any] = {}

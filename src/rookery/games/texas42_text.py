@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from rookery.errors import BadInput
 from rookery.games.rules import State
-from rookery.games.texas42_auction import BID_TEXTS, DONE, FIRST_JUMP, FIRST_NAME, HOUSE_ACTIONS, bid_of
-from rookery.games.texas42_house import JUMP_TEXTS, sits_out
+from rookery.games.texas42_auction import BID_TEXTS, DONE, FIRST_JUMP, FIRST_NAME, bid_of
+from rookery.games.texas42_house import jump_texts, sits_out
 from rookery.games.texas42_setup import Hand, set_up
 from rookery.games.texas42_tiles import HAND, NAMES, NO_TILE, SEATS, read_tile, tile_text, tiles_of, tiles_text
 
@@ -96,8 +96,8 @@ def parse_move(state: State, text: str, actions: int) -> int:
     try:
         tile = read_tile(text)
     except BadInput:
-        others = ", a bid (pass, 30..41, 1m..7m) or a declaration" if actions > HAND else ""
-        others += f", {', '.join(JUMP_TEXTS)}" if actions == HOUSE_ACTIONS else ""
+        others = f", a bid (pass, 30..41, 1m..{state['mark_limit']}m) or a declaration" if actions > HAND else ""
+        others += "".join(f", {text}" for text in jump_texts(state))
         raise BadInput(f"{text!r} is no move of texas42; moves are a tile like 6-4{others}") from None
     if tile_text(tile) in slots:
         return slots[tile_text(tile)]

@@ -23,9 +23,9 @@ from rookery.games.options import one_of, whole_number
 from rookery.games.position import Position
 from rookery.games.rules import legal
 from rookery.games.texas42 import state_of
-from rookery.games.texas42_tiles import HAND, NOT_NAMED
+from rookery.games.texas42_tiles import HAND, NAMES, NOT_NAMED
 from rookery.search.posterior import Habits, weights_of
-from rookery.search.solve.texas42 import Solver
+from rookery.search.solve.texas42 import Report, Solver, ignore
 from rookery.search.solve.texas42_house import makes
 from rookery.search.threads import Stopped
 from rookery.search.worlds import Drawn, one_seed, worlds_of
@@ -43,9 +43,12 @@ Oracle = Callable[[np.ndarray], np.ndarray]
 class Exact:
     """The oracle that looks to the end of the hand."""
 
-    def __init__(self, threads: int = 1, stop: np.ndarray | None = None):
-        """Make it with so many threads; once `stop` (one element) is 1, it gives up and raises `Stopped`."""
-        self.solver, self.stop = Solver(threads), stop
+    def __init__(self, threads: int = 1, stop: np.ndarray | None = None, report: Report = ignore):
+        """Make it with so many threads; once `stop` (one element) is 1, it gives up and raises `Stopped`.
+
+        `report` hears of positions that are done: how many since the last time.
+        """
+        self.solver, self.stop, self.report = Solver(threads), stop, report
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
         """Return Q [N, 7] from the mover's side; in nello and sevens 42 for the contract and -42 against it."""
@@ -60,13 +63,14 @@ class Exact:
     def of_points(self, states: np.ndarray) -> np.ndarray:
         """Return Q of hands played for points."""
         sides = 1.0 - 2.0 * (states["texas42_mover"] & 1)
-        return np.asarray(sides[:, None] * self.solver.q(states, self.stop).q)
+        return np.asarray(sides[:, None] * self.solver.q(states, self.stop, self.report).q)
 
     def of_contracts(self, states: np.ndarray) -> np.ndarray:
         """Return Q of nello and sevens."""
         made = makes(states, self.solver.threads, self.stop)
         if self.stop is not None and self.stop[0]:
             raise Stopped
+        self.report(len(states))
         sides = np.where((states["texas42_mover"] & 1) == (states["declarer"] & 1), 1.0, -1.0)
         return np.asarray(auction.ALL_POINTS * sides[:, None] * np.where(made == 1, 1.0, -1.0))
 
@@ -154,6 +158,9 @@ def expected(
     """
     check_play(position)
     bids = None if bid is None else np.array([whole_number("bid", bid, 1, auction.ALL_POINTS)])
+    if bid is not None and position.state["declaration"] > NOT_NAMED:
+        name = NAMES[position.state["declaration"]]
+        raise BadInput(f"bid {bid}: {name} is made or set by tricks, and needs no points")
     return expected_many(position.states, worlds, one_seed(seed), oracle, bids, habits)[0]
 
 

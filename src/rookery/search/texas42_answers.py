@@ -4,10 +4,11 @@ A line reads
 
     {"hands": [[ids] x 4], "declaration": 0..9, "leader": seat, "plays": [[seat, id], ...]}
 
-and its answer holds `to_move`, `legal` (slots), `voids` (of each seat), `points` (of each team), `value` and `q`
-(exact, team 0 minus team 1, points to come, null where not legal), `worlds` (how many the seat to move thinks possible)
-and `marginals` (28 tiles x 4 seats: the chance that the seat still holds the tile, as the seat to move knows it). A
-hand may be null if it is hidden, except that of the seat to move; the value and all of q are null then.
+where tiles, declarations and leaders may be text, too (nello and sevens have names alone), and its answer holds
+`to_move`, `legal` (slots), `voids` (of each seat), `points` (of each team), `value` and `q` (exact, team 0 minus team
+1, points to come, null where not legal), `worlds` (how many the seat to move thinks possible) and `marginals` (28 tiles
+x 4 seats: the chance that the seat still holds the tile, as the seat to move knows it). A hand may be null if it is
+hidden, except that of the seat to move; the value and all of q are null then, and in nello and sevens.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ from rookery.games.texas42_auction import (
 )
 from rookery.games.texas42_setup import read_hands
 from rookery.games.texas42_tiles import DOUBLES_SUIT, NAMES, NO_TRUMP, NOT_NAMED, PAIRS, tiles_of
-from rookery.search.solve.texas42 import Solver
+from rookery.search.solve.texas42 import Report, Solver, ignore
 from rookery.search.solve.texas42_house import makes
 from rookery.search.threads import Stopped
 from rookery.search.worlds import one_seed, worlds_of
@@ -58,9 +58,12 @@ PlayOut = Callable[[np.ndarray], np.ndarray]
 class ExactPlay:
     """Play out deals with all hands open, everyone at his best."""
 
-    def __init__(self, threads: int = 1, stop: np.ndarray | None = None):
-        """Make it with so many threads; once `stop` (one element) is 1, it gives up and raises `Stopped`."""
-        self.threads, self.stop = threads, stop
+    def __init__(self, threads: int = 1, stop: np.ndarray | None = None, report: Report = ignore):
+        """Make it with so many threads; once `stop` (one element) is 1, it gives up and raises `Stopped`.
+
+        `report` hears of deals that are done: how many since the last time.
+        """
+        self.threads, self.stop, self.report = threads, stop, report
         self.solver = Solver(threads)
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
@@ -74,8 +77,9 @@ class ExactPlay:
             ours = (states["declarer"] & 1) == (states["texas42_mover"] & 1)
             best = np.where(ours[house], (made == 1).any(1), ~(made == 0).any(1))
             points[house] = ALL_POINTS * best
+            self.report(int(house.sum()))
         if not house.all():
-            values = self.solver.values(states[~house], self.stop).astype(np.int64)
+            values = self.solver.values(states[~house], self.stop, self.report).astype(np.int64)
             sides = 1 - 2 * (states["declarer"][~house].astype(np.int64) & 1)
             points[~house] = (ALL_POINTS + sides * values) // 2
         return points
@@ -220,6 +224,12 @@ def after_bid(state: State, declaration: int, bid: int) -> bool:
     won = np.array([state])
     won["high_bid"] = bid
     return bool(may_name(won[0], declaration))
+
+
+def least_bid(state: State, declaration: int) -> int:
+    """Return the lowest bid after which a declaration may be named; one mark for a contract that is not played."""
+    bids = range(PASS + 1, LAST_BID + 1)
+    return next((bid for bid in bids if after_bid(state, declaration, bid)), ONE_MARK)
 
 
 def chances_after(state: State, chances: Chances, bid: int) -> Chances:

@@ -27,7 +27,10 @@ from rookery.games.texas42_tiles import HAND, NO_TILE, SEATS, TILES
 from rookery.search.threads import new_stop, on_threads
 from rookery.search.worlds_table import DESK, HIDDEN, NO_OWN_HAND, PLACES, count_holders, count_worlds, draw_worlds
 
-MOST_WORLDS = 1 << 26
+MOST_WORLDS = 1_000_000
+"""that are drawn for one position"""
+MOST_AT_ONCE = 1 << 26
+"""that are drawn for many positions together"""
 MOST_LISTED = 100_000
 SHARE = 4096  # worlds that a thread takes at a time
 
@@ -92,6 +95,18 @@ class Drawn:
     """[P] whether these are all of them, each once, and not a sample"""
 
 
+def dealt_out(position: Position, seed: int) -> Position:
+    """Deal the hidden hands at random: any deal that agrees with all that the one known hand has seen."""
+    state_of(position)
+    hidden = position.game.hidden_seats(position.state)
+    known = [seat for seat in range(SEATS) if seat not in hidden]
+    if not hidden:
+        return position
+    if len(known) != 1:
+        raise BadInput(f"a hand of Texas 42 is begun from all four hands or from one of them, not from {len(known)}")
+    return Position(position.game, Worlds(position, known[0]).sample(1, seed))
+
+
 def sample_worlds(states: np.ndarray, n: int, seeds: np.ndarray, threads: int = 1) -> np.ndarray:
     """Draw `n` worlds for each of many positions as the seat to move knows it; return states [len(states) * n].
 
@@ -118,8 +133,8 @@ def worlds_of(
     counts = counted(states, seats)
     listed = (counts <= n) & all_if_fewer
     begins = np.concatenate([[0], np.cumsum(np.where(listed, counts, n))]).astype(np.int64)
-    if begins[-1] > MOST_WORLDS:
-        raise BadInput(f"{begins[-1]:,} worlds are more than fit; {MOST_WORLDS:,} at most can be drawn at once")
+    if begins[-1] > MOST_AT_ONCE:
+        raise BadInput(f"{begins[-1]:,} worlds are more than fit; {MOST_AT_ONCE:,} at most can be drawn at once")
     out, stop, keys = np.empty(begins[-1], states.dtype), new_stop(), seeds_of(seeds, len(states))
 
     def draw(first: int) -> None:

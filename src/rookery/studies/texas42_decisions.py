@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from rookery.games.texas42_tiles import DECLARATIONS, HAND, SEATS, TILES
 from rookery.learn.spread import Say, Spreader, in_turn
 from rookery.search.expected import CHOICES, HALF_STEP, Exact, bids_of, expected_many
 from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
-from rookery.search.worlds import sample_worlds
+from rookery.search.worlds import MOST_WORLDS, sample_worlds
 from rookery.studies.texas42_files import (
     CERTAIN,
     PARTS,
@@ -69,6 +69,9 @@ class Labels(NamedTuple):
 
 class Labeller(Protocol):
     """Whoever labels decisions."""
+
+    oracles: Sequence[HandsOracle]
+    """the networks that are asked"""
 
     def begin(self, states: np.ndarray, worlds: int, seeds: np.ndarray) -> Callable[[], Labels]:
         """Begin with some decisions [G]; what comes back waits for them."""
@@ -107,7 +110,7 @@ def check_worlds(name: str, worlds: WorldCounts) -> None:
     if not 1 <= len(given) <= HAND:
         raise BadInput(f"{name}: {len(given)} numbers are given; a hand has {HAND} tricks")
     for each in given:
-        whole_number(name, each, 1, 1 << 20)
+        whole_number(name, each, 1, MOST_WORLDS)
 
 
 def read_worlds(text: str) -> WorldCounts:
@@ -129,6 +132,8 @@ def read_worlds(text: str) -> WorldCounts:
 class ExactLabeller:
     """Labels by exact Q."""
 
+    oracles: Sequence[HandsOracle] = ()
+
     def __init__(self, threads: int = 1):
         self.oracle, self.threads = Exact(threads), threads
 
@@ -144,6 +149,7 @@ class NetworkLabeller:
 
     def __init__(self, oracle: HandsOracle, second: HandsOracle | None = None, threads: int = 1):
         self.oracle, self.second, self.threads = oracle, second, threads
+        self.oracles: Sequence[HandsOracle] = [oracle, second] if second else [oracle]
         if oracle.network.config.answers != "q" or (second and second.network.config.answers != "policy"):
             raise BadInput("labels need a network that answers with q, and a second one that answers with policy")
 

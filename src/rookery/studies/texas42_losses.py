@@ -17,6 +17,7 @@ alike, so standard errors are those of deals, not of positions.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -140,16 +141,16 @@ STAGE2_FIGURES = ("gap", "blunder", "agreement", "mean_mae", "spread_mae", "make
 
 
 def stage1_figures(found: Judged, batch: Positions, answers: str) -> Tensor:
-    """Return the figures of each position [N, 5]; a policy tells no Q, and its q_mae is 0."""
+    """Return the figures of each position [N, 5]; a policy tells no Q, and its q_mae is none."""
     gap = gaps(batch.q, found.slots, batch.legal)
-    error = (found.slots * POINTS - batch.q).abs() if answers == "q" else torch.zeros_like(batch.q)
+    error = (found.slots * POINTS - batch.q).abs() if answers == "q" else torch.full_like(batch.q, torch.nan)
     value = (found.value * POINTS - best_of(batch.q, batch.legal)).abs()
     return torch.stack((gap, (gap > BLUNDER).float(), (gap < SAME).float(), row_mean(error, batch.legal), value), 1)
 
 
 def stage2_figures(found: Expectation, batch: Decisions, answers: str) -> Tensor:
-    """Return the figures of each decision [N, 6]; of mean logits, the errors are those of nothing and 0."""
-    legal, told = batch.legal, 1.0 if answers == "q" else 0.0
+    """Return the figures of each decision [N, 6]; mean logits are no points, and their errors are none."""
+    legal, told = batch.legal, 1.0 if answers == "q" else torch.nan
     gap = gaps(batch.mean, found.mean, legal)
     errors = (
         found.mean * POINTS - batch.mean, found.spread * POINTS - batch.spread,
@@ -201,10 +202,14 @@ class Tally:
         found["opening"] = self.means(sums[-1], deals[-1])
         return found | {"by_trick": [self.means(sums[trick], deals[trick]) for trick in range(TRICKS)]}
 
-    def means(self, sums: Tensor, deals: Tensor) -> dict[str, float]:
-        """Return the means of a group by name, how many rows it has, and standard errors of gap and blunders."""
+    def means(self, sums: Tensor, deals: Tensor) -> dict[str, float | None]:
+        """Return the means of a group by name, how many rows it has, and standard errors of gap and blunders.
+
+        A mean of numbers that are none is None.
+        """
         count, *rest = sums.tolist()
-        found = {name: each / max(count, 1) for name, each in zip(self.names, rest, strict=True)}
+        means = {name: each / max(count, 1) for name, each in zip(self.names, rest, strict=True)}
+        found = {name: None if math.isnan(each) else each for name, each in means.items()}
         gap_error, blunder_error = errors_by_deal(deals).tolist()
         return {"count": int(count), **found, "gap_error": gap_error, "blunder_error": blunder_error}
 

@@ -11,17 +11,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rookery.errors import BadInput
 from rookery.learn.files import LineLog
 from rookery.nets.files import load_network
 from rookery.studies.html import write_pages
 from rookery.studies.intervals import Z95
 from rookery.studies.markdown import heading, remarks, table
 from rookery.studies.stages import read_notes
-from rookery.studies.texas42_checks import LOGITS, NO_LOGITS, Check, all_checks
+from rookery.studies.texas42_checks import LOGITS, NO_LOGITS, TOKENS, Check, all_checks
 from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
 from rookery.studies.texas42_figures import draw_all
 from rookery.studies.texas42_files import data_sets
-from rookery.studies.texas42_measured import read_measured
+from rookery.studies.texas42_measured import MEASURED, read_measured
 from rookery.studies.texas42_sections import claim_section, duel_section, evaluation_section, pairs_section, percent
 from rookery.studies.texas42_trial import TRICKS
 from rookery.studies.texas42_verdicts import all_verdicts, best_stage2, sources_of
@@ -99,6 +100,35 @@ def stage_section(study: Path, stage: int, lines: dict[str, dict[str, Any]]) -> 
     yield f"Gap of unforced decisions by trick, points{words}:"
     yield ""
     yield from table(("run", "set", *apart, *(f"trick {trick}" for trick in range(1, TRICKS))), by_trick)
+    if stage == 1:
+        yield from best_by_trick(runs, lines, sources)
+
+
+def best_by_trick(
+    runs: Mapping[str, Any], lines: Mapping[str, dict[str, Any]], sources: Mapping[str, str]
+) -> Iterator[str]:
+    """Show all figures of the best Stage 1 by trick, on each set: one that tells Q before one that tells a policy."""
+    yield "All figures of unforced decisions by trick, of the run with the smallest gap on each set:"
+    yield ""
+    rows = []
+    for data in dict.fromkeys(data for name in runs for data in lines[name]["valid"]):
+        known = {name: lines[name]["valid"][data] for name in runs if data in lines[name]["valid"]}
+        of_policy = {name: runs[name]["network"]["answers"] != "q" for name in known}
+        name, figures = min(known.items(), key=lambda item: (of_policy[item[0]], item[1]["unforced"]["gap"]))
+        groups = [figures["opening"], *figures["by_trick"][: TRICKS - 1]]
+        shown = f"{data} ({sources.get(data, 'unknown')})"
+        for what, key in (("gap", "gap"), ("blunders", "blunder"), ("no gap", "zero_regret"), ("error of Q", "q_mae")):
+            rows.append((name, shown, what, *(figure(group, key, of_policy[name]) for group in groups)))
+    yield from table(("run", "set", "", "opening leads", *(f"trick {trick}" for trick in range(1, TRICKS))), rows)
+
+
+def figure(group: Mapping[str, Any], key: str, of_policy: bool) -> str:
+    """Write a figure of some positions without their number; a policy has no error of Q."""
+    if not group["count"] or (key == "q_mae" and of_policy):
+        return "-"
+    if key in ("gap", "blunder"):
+        return tally(group, key).rpartition(" (")[0]
+    return f"{group[key]:.1%}" if key == "zero_regret" else f"{group[key]:.2f}"
 
 
 def run_figures(facts: dict[str, Any], figures: dict[str, Any]) -> Iterator[str]:
@@ -114,7 +144,7 @@ def run_figures(facts: dict[str, Any], figures: dict[str, Any]) -> Iterator[str]
         yield f"{free[key]:.2f}" if in_points or key == "value_mae" else "-"
 
 
-def tally(group: dict[str, Any], key: str) -> str:
+def tally(group: Mapping[str, Any], key: str) -> str:
     """Write a figure of a group of positions with its interval and how many there are."""
     if not group["count"]:
         return "-"
@@ -134,7 +164,7 @@ def checks_section(checks: list[Check]) -> Iterator[str]:
 RISKS = (
     ("logits are of a reasonable size", (LOGITS,)),
     ("drawing worlds ends, and gives as many as were asked for", ("worlds share out all tiles and keep the own hand",)),
-    ("tokens are those that Stage 1 was taught", ("tokens for Stage 1 are those of the game",)),
+    ("tokens are those that Stage 1 was taught", (TOKENS,)),
     ("only legal slots count, and each team plays for itself",
      ("both teams take the largest mean", "labels are points from -42 to 42")),
     ("Stage 2 sees nothing that is hidden, and no deal is in two parts",
@@ -265,6 +295,8 @@ def lines_of(study: Path, measured: dict[str, Any], figures: set[str]) -> Iterat
 
 def write_report(study: Path) -> Path:
     """Write the report, its figures and its page; return where it is. Without Matplotlib there are no figures."""
+    if not any((study / part).exists() for part in ("data", "runs", MEASURED)):
+        raise BadInput(f"there is no study in {study}: neither data nor runs nor {MEASURED}")
     measured = read_measured(study)
     figures = draw_all(study, measured) if find_spec("matplotlib") else set[str]()
     return write_pages(study, TITLE, lines_of(study, measured, figures))

@@ -195,14 +195,14 @@ def logits_verdicts(measured: Mapping[str, Any]) -> Iterator[Verdict]:
 def scale_verdicts(runs: Mapping[str, Any], measured: Mapping[str, Any]) -> Iterator[Verdict]:
     """Judge how much was made, here or on a machine whose data are gone."""
     sets = [each for each in measured.get("data", {}).values() if "worlds" in each["settings"]]
-    for games, worlds, exact in ((100_000, 100, False), (10_000, 1000, False), (5_000, 1, True)):
+    for games, worlds, exact in ((100_000, 100, False), (10_000, 1000, False), (5_000, 100, True)):
         fitting = [
             each["games"] for each in sets
             if (each["settings"]["oracle"] == "exact") == exact
             and worlds_by_trick(each["settings"]["worlds"]).min() >= worlds
         ]  # fmt: skip
         made = max(fitting, default=0)
-        claim = f"{games:,} {'exact games' if exact else f'games at N = {worlds:,} through Stage 1'}"
+        claim = f"{games:,} {'exact ' * exact}games at N = {worlds:,}{'' if exact else ' through Stage 1'}"
         yield Verdict(claim, MET if made >= games else OPEN, f"{made:,} made")
     judged = measured.get("trial", {}).get("players", {})
     learned = {facts.get("rows") or decade(facts["train_rows"] / FREE) for name, facts in runs.items()

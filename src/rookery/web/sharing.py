@@ -19,8 +19,7 @@ from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.position import Action, Position
 from rookery.games.texas42 import Texas42
-from rookery.games.texas42_tiles import NO_TILE
-from rookery.search.worlds import Worlds
+from rookery.search.worlds import dealt_out
 from rookery.web.session import GameSession
 
 LONGEST_TEXT = 100_000
@@ -93,21 +92,17 @@ def read_shared(text: str, game: Game, allowed: Collection[str]) -> tuple[Game, 
             raise BadInput(f"the game {fields['game']!r} is not offered here; there are {', '.join(sorted(allowed))}")
         game = load(fields["game"])
         begin = fields.get("start", "") if "moves" in fields else fields.get("position", "")
-        return played(game, dealt_out(game, begin), fields.get("moves", "").split())
+        return played(game, all_dealt(game, begin), fields.get("moves", "").split())
     if isinstance(game, Chess) and ("[" in text or re.search(r"\b\d{1,3}\.", text)):
         return read_pgn(text, game)
-    return played(game, dealt_out(game, " ".join(text.split())), [])
+    return played(game, all_dealt(game, " ".join(text.split())), [])
 
 
-def dealt_out(game: Game, start: str) -> str:
-    """Deal what a text of Texas 42 hides: any deal that agrees with all that its one known hand has seen."""
+def all_dealt(game: Game, start: str) -> str:
+    """Deal what a text of Texas 42 hides; other texts stay as they are."""
     if not isinstance(game, Texas42) or "?" not in start:
         return start
-    position = game.position(start)
-    known = [seat for seat in range(game.seats) if int(position.state["tiles"][seat][0]) != NO_TILE]
-    if len(known) != 1:
-        raise BadInput(f"a hand of Texas 42 is begun from all four hands or from one of them, not from {len(known)}")
-    return Position(game, Worlds(position, known[0]).sample(1, secrets.randbelow(2**31))).text()
+    return dealt_out(game.position(start), secrets.randbelow(2**31)).text()
 
 
 def read_pgn(text: str, game: Chess) -> tuple[Game, str, list[Action]]:

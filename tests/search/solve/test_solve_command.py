@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from rookery import load
 from support import ROOT, run_rookery
 
 pytestmark = pytest.mark.xdist_group("domineering")
@@ -121,4 +122,11 @@ def test_a_position_of_texas_42_gets_the_value_of_every_tile():
 def test_a_position_of_texas_42_with_hidden_hands_is_refused():
     done = run_rookery("solve", "texas42", "sixes 0 ?/?/?/? -")
     assert done.returncode == 2
-    assert "has hidden hands" in done.stderr
+    assert "has hidden hands, of seats 0 and 1 and 2 and 3; the solver of texas42 needs all four" in done.stderr
+    assert "`rookery analyse texas42` values plays by what the seat to move knows" in done.stderr
+
+
+def test_nello_is_refused_with_the_command_that_looks_at_it():
+    done = run_rookery("solve", "texas42", load("texas42:declaration=nello").start(1).text())
+    assert done.returncode == 2
+    assert "is nello, which is made or set and has no points to solve for; `rookery analyse texas42`" in done.stderr

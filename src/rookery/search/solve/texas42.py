@@ -207,9 +207,9 @@ class Solver:
         """
         return self.run(states, True, stop, report)
 
-    def values(self, states: np.ndarray, stop: np.ndarray | None = None) -> np.ndarray:
+    def values(self, states: np.ndarray, stop: np.ndarray | None = None, report: Report = ignore) -> np.ndarray:
         """Return the values of positions, [N] int8."""
-        return self.run(states, False, stop, ignore).values
+        return self.run(states, False, stop, report).values
 
     def run(self, states: np.ndarray, every: bool, stop: np.ndarray | None, report: Report) -> Solved:
         """Solve positions on all threads."""
@@ -248,11 +248,17 @@ def check(states: Any) -> None:
     if house.any():
         name = NAMES[states["declaration"][np.argmax(house)]]
         raise BadInput(
-            f"position {np.argmax(house)} is {name}, which is not about points: texas42_house.makes solves it"
+            f"position {np.argmax(house)} is {name}, which is made or set and has no points to solve for; "
+            f"`rookery analyse texas42` tells what plays lead to"
         )
     hidden = (states["tiles"][:, :, 0] == NO_TILE).any(axis=1)
     if hidden.any():
-        raise BadInput(f"position {np.argmax(hidden)} has hidden hands; the solver of texas42 needs all four")
+        place = int(np.argmax(hidden))
+        seats = " and ".join(map(str, np.flatnonzero(states["tiles"][place, :, 0] == NO_TILE)))
+        raise BadInput(
+            f"position {place} has hidden hands, of seats {seats}; the solver of texas42 needs all four. "
+            "`rookery analyse texas42` values plays by what the seat to move knows"
+        )
 
 
 def solve(states: np.ndarray, threads: int = 1) -> Solved:
