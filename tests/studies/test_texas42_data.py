@@ -176,13 +176,14 @@ def successors(state: np.void) -> list[np.void]:
     return list(many)
 
 
-def test_positions_from_the_middle_have_a_choice_and_exact_q():
-    rows = rows_of(PositionSettings(source="middle", per_deal=6), np.arange(30))
+@pytest.mark.parametrize(("source", "plays", "few"), [("early", range(8), 6), ("middle", range(8, 24), 14)])
+def test_positions_of_some_tricks_have_a_choice_and_exact_q(source, plays, few):
+    rows = rows_of(PositionSettings(source=source, per_deal=6), np.arange(30))
     made = positions(*(rows[name] for name in OF_POSITION))
-    assert set(made["plays"].tolist()) == set(range(8, 24))
+    assert set(made["plays"].tolist()) == set(plays)
     assert ((rows["q"] != ILLEGAL) == legal_slots(made)).all()
     assert (legal_slots(made).sum(1) > 1).all()
-    late = made["plays"] >= 14
+    late = made["plays"] >= few
     assert (Solver().q(made[late]).q == rows["q"][late]).all()
     assert 60 < len(made) < 6 * 30
 

@@ -118,7 +118,7 @@ def data(
     second: Annotated[
         str, Option(metavar="NETWORK", help="a Stage 1 in policy mode whose mean logits are kept, too")
     ] = "",
-    source: Annotated[str, Option(help="of positions: random, played, middle or uniform")] = "played",
+    source: Annotated[str, Option(help="of positions: random, played, early, middle or uniform")] = "played",
     compiled: CompileOption = False,
     per_deal: Annotated[int, Option(help="positions of a deal, where they are drawn")] = 8,
     per_shard: Annotated[int, Option(help="games or deals of a file")] = 1024,

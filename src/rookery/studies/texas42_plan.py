@@ -275,7 +275,8 @@ def full() -> Preset:
     judged. The claim about logits is tested with the smallest that is told, in both modes.
     """
     positions = (
-        Positions("positions-random", "random", "train", 250_000, 8, 10_000),
+        Positions("positions-random", "random", "train", 120_000, 8, 10_000),
+        Positions("positions-early", "early", "train", 60_000, 16, 5_000),
         Positions("positions-middle", "middle", "train", 400_000, 8, 20_000),
         Positions("positions-played", "played", "train", 60_000, 1, 3_000),
         Positions("positions-valid", "played", "valid", 5_000, 1, 2_500),
@@ -284,8 +285,8 @@ def full() -> Preset:
     first = tuple(
         first_stage(size, answers, steps)
         for size, answers, steps in (
-            ("open-128x4", "q", 24_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
-            ("3.3M", "q", 18_000), ("73k", "q", 4_000), ("817k", "q", 4_000),
+            ("open-128x4", "q", 40_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
+            ("73k", "q", 6_000), ("817k", "q", 6_000), ("3.3M", "q", 6_000),
         )
     )  # fmt: skip
     best, small, other = (run.name for run in first[:3])

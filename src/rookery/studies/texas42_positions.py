@@ -3,8 +3,8 @@
     random    legal tiles at random up to a play that is drawn evenly from all 28, a few from every deal
     played    hands in which each seat takes a best tile by exact Q, now and then any legal one; some positions get the
               hidden hands of another world that the mover thinks possible, as E[Q] will ask about them
-    middle    as random, up to a play drawn evenly from the third to the sixth trick, and those with a choice alone:
-              of these tricks is nearly all that `uniform` draws
+    early     as random, but in the first two tricks, and those with a choice alone: they are the hardest to judge
+    middle    as early, but from the third to the sixth trick: of these is nearly all that `uniform` draws
     uniform   drawn evenly from all positions that a deal can reach: a measure, dominated by the middle of the hand
 
 Shard number k is a pure function of the settings and k: whoever is killed goes on with what is missing.
@@ -30,8 +30,8 @@ from rookery.search.texas42_replay import kept_of, positions
 from rookery.search.worlds import sample_worlds
 from rookery.studies.texas42_files import PARTS, Rows, Size, fill, joined, seeds_of
 
-SOURCES = ("random", "played", "uniform", "middle")
-MIDDLE = (8, 24)  # plays, the last not among them
+SOURCES = ("random", "played", "uniform", "middle", "early")
+SPANS = {"early": (0, 8), "middle": (8, 24)}  # plays, the last not among them
 MOST_DEALS = 1 << 30
 
 
@@ -92,8 +92,8 @@ def make_shard(settings: PositionSettings, numbers: np.ndarray, threads: int = 1
     """Make the rows of some deals of a part, given by their numbers."""
     seeds = seeds_of(settings.part, numbers)
     rng = np.random.default_rng(int(random_bits(settings.seed, SOURCES.index(settings.source), int(seeds[0]))) >> 1)
-    makers = {"random": random_rows, "played": played_rows, "uniform": uniform_rows, "middle": middle_rows}
-    return makers[settings.source](settings, seeds, rng, Solver(threads), threads)
+    makers = {"random": random_rows, "played": played_rows, "uniform": uniform_rows}
+    return makers.get(settings.source, span_rows)(settings, seeds, rng, Solver(threads), threads)
 
 
 def opened(seeds: np.ndarray, rng: np.random.Generator, plain: bool = False) -> np.ndarray:
@@ -113,11 +113,11 @@ def random_rows(
     return {"seed": np.repeat(seeds, settings.per_deal), **kept_of(states), "q": solver.q(states).q}
 
 
-def middle_rows(
+def span_rows(
     settings: PositionSettings, seeds: np.ndarray, rng: np.random.Generator, solver: Solver, threads: int
 ) -> Rows:
-    """Make positions of random play in the middle of the hand; those with a single legal tile are left out."""
-    states = played_at_random(settings, seeds, rng, *MIDDLE)
+    """Make positions of random play from some tricks; those with a single legal tile are left out."""
+    states = played_at_random(settings, seeds, rng, *SPANS[settings.source])
     free = legal_slots(states).sum(1) > 1
     return {"seed": np.repeat(seeds, settings.per_deal)[free], **kept_of(states[free]), "q": solver.q(states[free]).q}
 
