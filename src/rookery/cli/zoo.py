@@ -140,5 +140,7 @@ def export_weights(text: str, form: str | None, output: Path | None, half: bool)
         raise BadInput(f"--out {str(target)!r} is the network itself")
     loaded = load_network(source)
     export_network(target, loaded.network, loaded.about, half)
-    err.print(f"{source} written, after {loaded.about.step:,} games or steps", style="dim", markup=False, soft_wrap=True)
+    err.print(
+        f"{source} written, after {loaded.about.step:,} games or steps", style="dim", markup=False, soft_wrap=True
+    )
     out.print(str(target), markup=False, soft_wrap=True)

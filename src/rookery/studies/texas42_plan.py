@@ -243,14 +243,14 @@ def home() -> Preset:
 
 
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "muon": 5.0, "valid_rows": 400_000}
-NARROW, WIDE = 2e-3, 1.5e-3
-"""learning rates on a card, of networks 256 wide and of narrower ones"""
+RATE, RATES = 2e-3, {"256x6": 1.5e-3, "817k": 1e-3, "3.3M": 3e-4}
+"""learning rates on a card: the usual one, and those of sizes that learn nothing by it, or less"""
 
 
 def first_stage(size: str, answers: str, steps: int, every: int = 2000) -> TrainSettings:
     """Return a run of Stage 1 on a card, which learns from all positions."""
     name, network = f"stage1-{size}" if answers == "q" else f"stage1-{answers}-{size}", sized(1, size, answers)
-    return TrainSettings(name, network, steps, learning_rate=rate_of(network), every=every, **CARD)
+    return TrainSettings(name, network, steps, learning_rate=RATES.get(size, RATE), every=every, **CARD)
 
 
 def second_stage(
@@ -258,21 +258,16 @@ def second_stage(
 ) -> TrainSettings:
     """Return a run of Stage 2 on a card, which learns from one set of hands."""
     network = sized(2, size, answers)
-    changed = {"learning_rate": rate_of(network), "every": every} | CARD | others
+    changed = {"learning_rate": RATES.get(size, RATE), "every": every} | CARD | others
     return TrainSettings(f"stage2-{name}", network, steps, data=(data, "decisions-valid"), **changed)
 
 
-def rate_of(network: HandsConfig | TranscriptConfig) -> float:
-    """Return the learning rate of a network on a card."""
-    return WIDE if network.width >= 256 else NARROW
-
-
 def full() -> Preset:
-    """Make the preset for a card: networks of all sizes on six million positions, a hundred thousand hands.
+    """Make the preset for a card: networks of all sizes on five million positions, a hundred thousand hands.
 
     The teacher is told what the rules make of open hands, and is as large as labelling so many hands allows. The
-    original's sizes, which are told nothing, are there to be compared, the largest to show how well open hands can be
-    judged. The claim about logits is tested with the smallest that is told, in both modes.
+    original's sizes, which are told nothing, are there to be compared. The claim about logits is tested with the
+    smallest that is told, in both modes.
     """
     positions = (
         Positions("positions-random", "random", "train", 120_000, 8, 10_000),
@@ -298,7 +293,9 @@ def full() -> Preset:
         Hands("decisions-1000", best, "train", 10_000, 1000, 0.05, 1_000),
     )  # a card rests between two files, so they are large
     hands, claim = "decisions-100", "decisions-claim"
-    second = tuple(second_stage(size, size, 6_000, hands) for size in ("128x4", "256x6", "64x2"))
+    second = tuple(
+        second_stage(size, size, steps, hands) for size, steps in (("128x4", 6_000), ("256x6", 4_000), ("64x2", 6_000))
+    )
     curve = (
         second_stage("128x4", "128x4-1k", 1_000, hands, every=500, rows=1_000, warmup=200),
         second_stage("128x4", "128x4-10k", 3_000, hands, rows=10_000),
