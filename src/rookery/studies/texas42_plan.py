@@ -263,7 +263,7 @@ def second_stage(
 
 
 def full() -> Preset:
-    """Make the preset for a card: networks of all sizes on five million positions, a hundred thousand hands.
+    """Make the preset for a card: networks of all sizes on six million positions, a hundred thousand hands.
 
     The teacher is told what the rules make of open hands, and is as large as labelling so many hands allows. The
     original's sizes, which are told nothing, are there to be compared. The claim about logits is tested with the
@@ -272,7 +272,7 @@ def full() -> Preset:
     positions = (
         Positions("positions-random", "random", "train", 120_000, 8, 10_000),
         Positions("positions-early", "early", "train", 60_000, 16, 5_000),
-        Positions("positions-middle", "middle", "train", 400_000, 8, 20_000),
+        Positions("positions-middle", "middle", "train", 600_000, 8, 20_000),
         Positions("positions-played", "played", "train", 60_000, 1, 3_000),
         Positions("positions-valid", "played", "valid", 5_000, 1, 2_500),
         Positions("positions-uniform", "uniform", "valid", 200, 2_000, 10),
@@ -280,7 +280,7 @@ def full() -> Preset:
     first = tuple(
         first_stage(size, answers, steps)
         for size, answers, steps in (
-            ("open-128x4", "q", 40_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
+            ("open-128x4", "q", 48_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
             ("73k", "q", 6_000), ("817k", "q", 6_000), ("3.3M", "q", 6_000),
         )
     )  # fmt: skip
