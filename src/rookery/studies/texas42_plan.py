@@ -293,9 +293,7 @@ def full() -> Preset:
         Hands("decisions-1000", best, "train", 10_000, 1000, 0.05, 1_000),
     )  # a card rests between two files, so they are large
     hands, claim = "decisions-100", "decisions-claim"
-    second = tuple(
-        second_stage(size, size, steps, hands) for size, steps in (("128x4", 6_000), ("256x6", 4_000), ("64x2", 6_000))
-    )
+    second = tuple(second_stage(size, size, 6_000, hands) for size in ("128x4", "256x6", "64x2"))
     curve = (
         second_stage("128x4", "128x4-1k", 1_000, hands, every=500, rows=1_000, warmup=200),
         second_stage("128x4", "128x4-10k", 3_000, hands, rows=10_000),
