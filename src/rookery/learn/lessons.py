@@ -22,6 +22,7 @@ from rookery.arena.chess_openings import CHESS_OPENINGS
 from rookery.arena.openings import Centre, Opening, RandomMoves, parse_moves, usual_openings
 from rookery.arena.player import Player, turn_of, turn_seed
 from rookery.arena.players import FORMS, make_player
+from rookery.arena.searching import Analyst
 from rookery.arena.texts import read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
@@ -74,9 +75,18 @@ def baseline_depth(text: str, game: Game) -> int:
     return int(given.value("depth") or 0) if is_compiled else 0
 
 
+def make_supervisor(text: str, game: Game) -> Player:
+    """Make who teaches; refuse a player that does not play the game, or does not say what it thinks of a position."""
+    player = make_player(text, game)
+    if not isinstance(player, Analyst):
+        player.close()
+        raise BadInput(f"the supervisor {text!r} does not say what it thinks of a position, as players that search do")
+    return player
+
+
 def make_lessons(game: Game, settings: LessonSettings, seed: int, first: int, count: int) -> Lessons:
     """Make games `first`, `first` + 1, ... of a seed, on one thread."""
-    make_player(settings.supervisor, game).close()  # refuses one that does not play the game
+    make_supervisor(settings.supervisor, game).close()
     depth = baseline_depth(settings.supervisor, game)
     if not depth:
         return played_lessons(game, settings, seed, first, count)
@@ -97,7 +107,7 @@ def played_lessons(game: Game, settings: LessonSettings, seed: int, first: int, 
         np.full(shape, -1, np.int16), np.full(shape, -1, np.int16), np.zeros(shape, np.float32),
         np.zeros((count, 0, 1), np.int16), np.zeros((count, 0, 1), np.float32),
     )  # fmt: skip
-    player = make_player(settings.supervisor, game)
+    player = make_supervisor(settings.supervisor, game)
     try:
         player.prepare(game.start())
         for g in range(count):
