@@ -148,14 +148,14 @@ def test_settings_with_stages_begin_a_curriculum_which_ends_with_an_account_if_i
         assert run_here(monkeypatch, "watch", str(folder)) == 2
         assert "stages/1a is no run that could be watched" in capsys.readouterr().err
         text = (folder / "curriculum.yaml").read_text()
-        (folder / "curriculum.yaml").write_text(text.replace("baseline:depth=2, share: 0.9", "random, share: 0.0"))
+        (folder / "curriculum.yaml").write_text(text.replace("share: 0.9,", "share: 0.0,"))
         assert run_here(monkeypatch, "resume", str(folder)) in (0, None)
-        capsys.readouterr()
+        assert "stage 1a after 2 passes" in capsys.readouterr().err
         assert run_here(monkeypatch, "resume", str(folder), "--from", "2") in (0, None)
         assert (folder / "set_aside" / "1" / "2").is_dir()
         assert run_here(monkeypatch, "resume", str(folder / "stages" / "2"), "--from", "2") == 2
     told = capsys.readouterr()
-    assert "stage 1a after 2 passes" in told.err
+    assert f"what stage 3 had written is in {folder / 'set_aside' / '1' / '3'}" in told.err
     assert told.out.strip() == str(folder / "stages" / "3" / "network.pth")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from rookery.games.options import given_path
 from rookery.learn.curriculum import LOCK, MET, MISSED, PROGRESS, STAGES, is_curriculum_folder
 from rookery.learn.locks import is_locked
 from rookery.learn.runs import is_run
-from rookery.learn.summaries import Summary, folder_size, last_change, read_progress, summarise
+from rookery.learn.summaries import Summary, age_of, folder_size, read_progress, summarise
 
 
 def curriculum_folder(text: str, parent: Path = Path("runs")) -> Path | None:
@@ -57,5 +56,5 @@ def summarise_curriculum(folder: Path) -> Summary:
     where = f", stage {at.name}, {min(done + 1, len(stages))} of {len(stages)}" if at else ""
     return replace(
         about, name=folder.resolve().name, folder=str(folder), status=status, note=f"curriculum{where}",
-        megabytes=folder_size(folder) / 1e6, age_seconds=max(0.0, time.time() - last_change(folder)),
+        megabytes=folder_size(folder) / 1e6, age_seconds=age_of(folder),
     )  # fmt: skip

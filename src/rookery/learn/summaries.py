@@ -67,7 +67,7 @@ def status_of(folder: Path, progress: dict[str, Any] | None) -> str:
 def summarise(folder: Path) -> Summary:
     """Look at a run."""
     name = folder.name or str(folder.resolve().name)
-    age = max(0.0, time.time() - last_change(folder))  # the clock may have been put back
+    age = age_of(folder)
     try:
         manifest = read_manifest(folder)
     except BadInput as error:
@@ -104,6 +104,11 @@ def folder_size(folder: Path) -> int:
 def whole(value: Any) -> int:
     """Take a whole number as it is and anything else for none."""
     return value if type(value) is int else 0
+
+
+def age_of(folder: Path) -> float:
+    """Return the seconds since something was last written about a run's progress."""
+    return max(0.0, time.time() - last_change(folder))  # the clock may have been put back
 
 
 def last_change(folder: Path) -> float:
