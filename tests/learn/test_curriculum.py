@@ -393,11 +393,6 @@ def test_few_simulations_draw_a_warning(tmp_path):
             "not 7 (from --set stages.1a.until.plateau.over=7)",
         ),
         ("stages.1a.training.passes=1", "stages[0].until.plateau.over: cannot be asked for, the generations"),
-        (
-            "stages.2.selfplay.games=20",
-            "stages[1].until.plateau.over: must be below 2, the generations that there are at most (selfplay.games / "
-            "checkpoints.every), not 2 (stage 2)",
-        ),
         ("network={kind: residual, observation: planes}", "network.kind: must be tower, since boards differ"),
         ("network.observation=rich", "network.observation: must be one of planes, history"),
         ("colour=red", "colour: there is no such key; keys here are seed"),
@@ -434,6 +429,11 @@ def test_what_is_no_curriculum_is_refused(tmp_path, text):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
+        (
+            "stages.2.selfplay.games=20",
+            r"stages\[1\].until.plateau.over: must be below 2, the generations that there are at most "
+            r"\(selfplay.games / checkpoints.every\), not 2 \(stage 2\)",
+        ),
         ("stages.1a.lessons.supervisor=uci:stockfish", r"stages\[0\].lessons.supervisor: .*uci plays chess only"),
         ("stages.2.until.watched=[nobody]", r"stages\[1\].until.watched\[0\]: .*nobody.* \(stage 2\)"),
         ("stages.1a.until.beats=[{player: nobody}]", r"stages\[0\].until.beats\[0\].player: .*nobody.* \(stage 1a\)"),
@@ -443,10 +443,17 @@ def test_what_is_no_curriculum_is_refused(tmp_path, text):
         ("stages.1a.until.watched=[human]", r"until.watched\[0\]: player 'human' is a person; nobody sits"),
     ],
 )
-def test_players_that_do_not_fit_are_refused_before_anything_is_made(tmp_path, change, complaint):
+def test_what_cannot_be_is_refused_before_anything_is_made(tmp_path, change, complaint):
     with pytest.raises(BadInput, match=complaint):
         Curriculum.create(tmp_path / "all", tiny_settings(tmp_path, change))
     assert not (tmp_path / "all").exists()
+
+
+def test_a_stage_that_was_changed_to_wait_in_vain_is_not_worked_on(missed):
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.2.checkpoints.every=20"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    with pytest.raises(BadInput, match=r"stages\[1\].until.plateau.over: must be below 2"):
+        worked(missed)
 
 
 def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):

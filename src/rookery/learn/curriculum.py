@@ -42,6 +42,7 @@ from rookery.learn.curriculum_settings import (
     read_curriculum,
     settings_of,
     stage_seed,
+    waits_in_vain,
 )
 from rookery.learn.files import LineLog, is_part, sweep, told, write_json, write_whole
 from rookery.learn.imitation import ImitationSettings, read_imitation
@@ -260,6 +261,7 @@ class Curriculum:
         end  told the account of each stage that is done
         help_with  who plays and makes lessons
         """
+        refuse_waiting(self.settings)
         self.check_stages()
         network: Path | None = None
         for number, stage in enumerate(self.settings.stages):
@@ -350,8 +352,9 @@ class Curriculum:
 
 
 def check_machine(settings: CurriculumSettings) -> None:
-    """Refuse what this machine lacks, and players that do not play the game of their stage."""
+    """Refuse what this machine lacks, players that do not play the game of their stage, and waiting in vain."""
     chosen_device(settings.device)
+    refuse_waiting(settings)
     if settings.start:
         values = network_values(settings.network, load(settings.stages[0].game))
         start_bytes(settings.start, values, settings.network.observation)
@@ -365,6 +368,12 @@ def check_machine(settings: CurriculumSettings) -> None:
                         raise BadInput(f"player {text!r} is a person; nobody sits there when a curriculum is worked on")
             except BadInput as error:
                 raise BadInput(f"stages[{number}].{key}: {error} (stage {stage.name})") from None
+
+
+def refuse_waiting(settings: CurriculumSettings) -> None:
+    """Refuse stages that could never be done."""
+    if problems := waits_in_vain(settings):
+        raise BadInput("; ".join(problems))
 
 
 def players_of(stage: Stage) -> Iterator[tuple[str, str, Callable[[str, Game], Player]]]:
