@@ -134,7 +134,7 @@ def test_settings_with_stages_begin_a_curriculum_which_ends_with_an_account_if_i
     tmp_path, monkeypatch, capsys
 ):
     folder, config = tmp_path / "all", stages_file(tmp_path)
-    impossible = "stages.1a.until.beats=[{player: random, share: 1.0}]"
+    impossible = "stages.1a.until.beats=[{player: 'baseline:depth=2', share: 0.9}]"
     begin = ["train", str(config), "--set", "stages.1a.training.passes=2", "--set", impossible]
     with on_one_thread():
         assert run_here(monkeypatch, *begin, "--folder", str(folder)) == 1
@@ -142,13 +142,20 @@ def test_settings_with_stages_begin_a_curriculum_which_ends_with_an_account_if_i
         assert f"the stages are kept in {folder}" in told.err
         assert "warning: stage 2: selfplay.simulations is 4; below 50" in told.err
         assert "stage 1a after 2 passes" in told.err
-        assert "more than 100 % are needed" in told.err
+        assert "more than 90 % are needed" in told.err
         assert f"`rookery resume {folder}` goes on" in told.err
+        assert f"`rookery resume {folder} --from 1a` begins it anew" in told.err
+        assert run_here(monkeypatch, "watch", str(folder)) == 2
+        assert "stages/1a is no run that could be watched" in capsys.readouterr().err
         text = (folder / "curriculum.yaml").read_text()
-        (folder / "curriculum.yaml").write_text(text.replace("random, share: 1.0", "random, share: 0.0"))
+        (folder / "curriculum.yaml").write_text(text.replace("share: 0.9,", "share: 0.0,"))
         assert run_here(monkeypatch, "resume", str(folder)) in (0, None)
+        assert "stage 1a after 2 passes" in capsys.readouterr().err
+        assert run_here(monkeypatch, "resume", str(folder), "--from", "2") in (0, None)
+        assert (folder / "set_aside" / "1" / "2").is_dir()
+        assert run_here(monkeypatch, "resume", str(folder / "stages" / "2"), "--from", "2") == 2
     told = capsys.readouterr()
-    assert "stage 1a after 2 passes" in told.err
+    assert f"what stage 3 had written is in {folder / 'set_aside' / '1' / '3'}" in told.err
     assert told.out.strip() == str(folder / "stages" / "3" / "network.pth")
 
 

@@ -70,6 +70,7 @@ def test_any_command_and_value_can_be_written(words, value):
         (None, "not by None"),
         ("mtcs:sims=3", "player 'mtcs:sims=3': there is no kind 'mtcs'; did you mean mcts\\? kinds are random, greedy"),
         ("stockfish", "there is no kind 'stockfish'; kinds are random"),
+        ("zoo:gomoku15", "zoo:NAME names a network; who searches with it is net:zoo:gomoku15"),
         ("nets:runs/pylos", "there is no kind 'nets'; did you mean net"),
         ("Random", "there is no kind 'Random'; did you mean random"),
         (

@@ -47,6 +47,28 @@ def test_fours_are_refused_where_there_are_none():
     assert "gomoku, not in pylos" in str(answer.exception)
 
 
+def test_lessons_are_measured_on_both_boards_beside_their_floors(monkeypatch):
+    monkeypatch.setattr("rookery.benchmarks.lessons.SUPERVISORS", {"baseline:depth=1": (300, 1000.0)})
+    answer = CliRunner().invoke(app, ["bench", "lessons", "--rounds", "2", "--json"])
+    assert answer.exit_code == 0, answer.output
+    found = json.loads(answer.stdout)
+    assert found["threads"] == 2
+    assert [row["game"] for row in found["lessons"]] == ["gomoku:size=9", "gomoku:size=15"]
+    assert all(0 < row["low"] <= row["speed"] <= row["high"] for row in found["lessons"])
+    answer = CliRunner().invoke(app, ["bench", "lessons", "--rounds", "1"])
+    assert "baseline:depth=1" in answer.stdout
+    assert "1,000" in answer.stdout
+
+
+def test_the_floors_of_lessons_are_those_of_two_threads():
+    from rookery.benchmarks.lessons import SUPERVISORS, THREADS
+
+    assert THREADS == 2
+    assert {text: floor for text, (_, floor) in SUPERVISORS.items()} == {
+        "baseline:depth=2": 20_000, "baseline:depth=6": 20,
+    }  # fmt: skip
+
+
 def test_gradient_steps_are_measured_for_every_batch():
     answer = CliRunner().invoke(app, ["bench", "train", "--rounds", "1", "--json"])
     assert answer.exit_code == 0, answer.output

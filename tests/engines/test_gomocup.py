@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import io
+import re
 import subprocess
 import sys
+import threading
 import time
+import types
+from contextlib import contextmanager
+from typing import ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.scripted import random_network
 from rookery import load
+from rookery.arena.gomocup import GomocupPlayer
 from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import Turn
 from rookery.arena.players import SIMS, make_player
-from rookery.engines.gomocup import GomocupEngine, serve
+from rookery.engines.gomocup import GomocupEngine, run, serve
+from rookery.engines.memory import FEWEST_SIMULATIONS, memory_used
+from rookery.engines.pipes import heard
 from rookery.errors import BadInput
 from rookery.games.gomoku import Gomoku
 from rookery.nets.configs import TowerConfig
@@ -159,9 +169,12 @@ def test_an_unknown_rule_is_told_and_freestyle_played():
     assert engine.rule == "freestyle"
 
 
-def test_a_player_that_does_not_know_the_rule_says_so():
+def test_a_player_that_does_not_know_the_rule_says_so_and_makes_no_move():
     engine = started(player="baseline:depth=2")
-    assert engine.ask("INFO rule 1")[0].startswith("ERROR player 'baseline:depth=2' does not fit")
+    assert engine.ask("INFO rule 1")[0].startswith("MESSAGE player 'baseline:depth=2' does not fit")
+    assert engine.ask("BEGIN")[0].startswith("ERROR player 'baseline:depth=2' does not fit")
+    assert engine.ask("INFO rule 0") == []
+    assert point_in(engine.ask("BEGIN")[0]) == (4, 4)
 
 
 def test_time_is_the_least_of_the_turn_and_a_share_of_the_clock():
@@ -209,8 +222,8 @@ def test_trees_stay_within_the_memory_that_is_allowed():
     assert most_nodes(engine) is None
     engine.ask("INFO max_memory 4000000000")
     assert most_nodes(engine) > 100_000
-    assert engine.ask("INFO max_memory 1000000")[0].startswith("MESSAGE 0 MB are too little")
-    assert most_nodes(engine) == 64
+    assert engine.ask("INFO max_memory 1000000")[0].startswith("MESSAGE max_memory of 0 MB is less than the ")
+    assert most_nodes(engine) == FEWEST_SIMULATIONS  # fewer would save a few MB
     engine.ask("INFO max_memory 0")
     assert most_nodes(engine) is None
     engine.ask("INFO max_memory " + "9" * 18)
@@ -220,7 +233,23 @@ def test_trees_stay_within_the_memory_that_is_allowed():
 def test_memory_that_is_told_before_the_game_counts():
     engine = Told(player="mcts")
     engine.ask("INFO max_memory 1000000", "START 9")
-    assert most_nodes(engine) == 64
+    assert most_nodes(engine) == FEWEST_SIMULATIONS
+
+
+def test_memory_that_was_given_back_counts_as_free():
+    before = memory_used()
+    much = np.ones(200 << 20, np.uint8)
+    assert memory_used() - before > 150 << 20
+    del much
+    assert memory_used() - before < 50 << 20
+
+
+@pytest.mark.parametrize("player", ["advanced", "baseline:depth=2", "mcts"])
+def test_a_limit_below_what_the_program_needs_is_told_whoever_plays(player):
+    answers = Told(player=player).ask("INFO max_memory 50000000", "START 9")
+    assert answers[0].startswith("MESSAGE max_memory of 47 MB is less than the ")
+    assert answers[1:] == ["OK"]
+    assert Told(player=player).ask("INFO max_memory 40000000000", "START 9") == ["OK"]
 
 
 def test_simulations_that_a_player_names_stay():
@@ -313,14 +342,20 @@ def test_an_opening_of_wrong_stones_is_refused(points):
     [
         (["BEGIN"], "ERROR no game is begun"),
         (["START"], "ERROR START"),
-        (["START 4"], "ERROR option size of gomoku"),
-        (["START 21"], "ERROR option size of gomoku"),
+        (["START 4"], "ERROR START 4: the size must be a number in 5..20"),
+        (["START 21"], "ERROR START 21: the size must be a number in 5..20"),
+        (["START 99999999999999999999"], "ERROR START 99999999999999999999: the size must be a number in 5..20"),
         (["RECTSTART 9,10"], "ERROR RECTSTART 9,10: only square boards"),
+        (["RECTSTART 20"], "ERROR RECTSTART 20: only square boards are played, as in RECTSTART 15,15"),
         (["START 9", "TURN 9,0"], "ERROR 9,0 is not on the board of 9 x 9"),
-        (["START 9", "TURN here"], "ERROR 'here' should be a point X,Y"),
+        (["START 9", "TURN 99999,3"], "ERROR the point is not on the board of 9 x 9: both are in 0..8"),
+        (["START 9", "TURN here"], "ERROR 'here' should be a point X,Y, both in 0..8"),
         (["START 9", "PLAY 1,1", "TURN 1,1"], "ERROR there is a stone on 1,1 already"),
         (["START 9", "PLAY 1,1", "BEGIN"], "ERROR BEGIN: there are stones"),
-        (["START 9", "BOARD", "1,1,3", "DONE"], "ERROR '1,1,3' should be"),
+        (["START 9", "BOARD", "1,1,4", "DONE"], "ERROR '1,1,4' should be"),
+        (["START 9", "BOARD", "1,1,3", "1,1,2", "DONE"], "ERROR there is a stone on 1,1 already"),
+        (["START 9", "BOARD", "1,1,3", "1,1,3", "DONE"], "ERROR there is a stone on 1,1 already"),
+        (["START 9", "BOARD", "1,1,3", "DONE", "TURN 1,1"], "ERROR there is a stone on 1,1 already"),
         (["START 9", "BOARD", *(f"{x},0,2" for x in range(5)), "DONE"], "ERROR the game on this board is over"),
         (["DANCE"], "UNKNOWN DANCE"),
     ],
@@ -343,6 +378,78 @@ def test_a_refused_board_leaves_the_one_before():
     assert stones(engine) == {(1, 1): 1}
 
 
+def failing(*arguments):
+    raise ArithmeticError("of a player")
+
+
+@pytest.mark.parametrize("line", ["BEGIN", "TURN 1,1", "BOARD\n2,2,2\nDONE"])
+def test_no_failure_of_a_player_ends_the_engine_or_changes_its_board(line, capsys):
+    engine = started()
+    next(iter(engine.players.values())).choose = failing
+    assert engine.ask(*line.split("\n")) == ["ERROR ArithmeticError: of a player"]
+    assert stones(engine) == {}
+    assert engine.board.plays_black is None
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_start_that_is_refused_leaves_the_game_as_it_was():
+    engine = started(player="baseline:depth=2")
+    engine.ask("PLAY 1,1", "INFO time_left 5000")
+    engine.player_text = "human"  # who is refused on a board of another size
+    assert engine.ask("START 15")[0].startswith("ERROR")
+    assert (engine.board.size, stones(engine), engine.infos) == (9, {(1, 1): 1}, {"time_left": 5000})
+
+
+@pytest.mark.parametrize("command", ["START 15", "RESTART", "BEGIN", "TURN 0,0", "ABOUT", "BOARD"])
+def test_a_command_in_the_midst_of_a_board_breaks_it_off(command):
+    engine = started()
+    answers = engine.ask("BOARD", "4,4,2", command)
+    assert answers[0] == f"MESSAGE BOARD without DONE was broken off by {command.split()[0]}"
+    assert len(answers) == (1 if command == "BOARD" else 2)
+    assert (4, 4) not in stones(engine)
+
+
+def test_facts_may_stand_in_the_midst_of_a_board():
+    engine = started()
+    assert len(engine.ask("BOARD", "4,4,2", "INFO timeout_turn 100", "DONE")) == 1
+    assert stones(engine)[4, 4] == 2
+
+
+# ---- stones out of the game ----------------------------------------------------------------------
+
+WALLS = [f"{x},4,3" for x in range(4, 9)]  # a row that has won
+
+
+@pytest.mark.parametrize("player", ["random", "baseline:depth=2", "baseline:depth=3", "advanced", "mcts:sims=200"])
+def test_a_row_that_has_won_belongs_to_nobody_and_is_not_free(player):
+    engine = started(player=player)
+    engine.ask("INFO rule 2", "INFO timeout_turn 100")
+    assert len(engine.ask("BOARD", *WALLS, "DONE")) == 1
+    for _ in range(20):
+        free = next((x, y) for y in range(9) for x in range(9) if (x, y) not in stones(engine) and y != 4)
+        if engine.ask(f"TURN {free[0]},{free[1]}")[0].startswith("ERROR the game on this board is over"):
+            break
+    assert len(engine.board.walls) == 5
+    assert not {(x, 4) for x in range(4, 9)} & set(stones(engine))
+
+
+@pytest.mark.parametrize("player", ["baseline:depth=2", "advanced"])
+def test_stones_out_of_the_game_end_a_row_as_the_edge_does(player):
+    engine = started(player=player)
+    own = [f"{x},4,1" for x in range(4)]
+    threat = [f"{x},0,2" for x in range(1, 5)]
+    assert engine.ask("BOARD", *own, *WALLS, *threat, "0,0,1", "8,8,2", "DONE") == ["5,0"]  # 4,4 would be a five
+
+
+def test_a_board_without_a_free_point_is_drawn():
+    engine = started(5)
+    rows = [f"{x},{y},{3 if y == 2 else 1 + (x + y // 2) % 2}" for x in range(5) for y in range(5)]
+    assert engine.ask("BOARD", *rows, "DONE") == ["ERROR the game on this board is over"]
+
+
+# ---- facts ---------------------------------------------------------------------------------------
+
+
 def test_facts_that_mean_nothing_pass_without_a_word():
     assert started().ask("INFO folder /tmp", "INFO evaluate 1,1", "INFO timeout_turn soon", "INFO", "") == []
 
@@ -360,6 +467,9 @@ RESTS = st.one_of(
 LINES = st.one_of(st.builds("{} {}".format, st.sampled_from(WORDS), RESTS), RESTS, st.sampled_from(WORDS))
 
 
+FAILURE = re.compile(r"(ERROR|MESSAGE) \w+(Error|Exception): ")
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.lists(LINES, max_size=30))
 def test_no_line_breaks_the_engine(lines):
@@ -367,6 +477,7 @@ def test_no_line_breaks_the_engine(lines):
     for line in lines:
         for answer in engine.ask(line):
             assert "\n" not in answer
+            assert not FAILURE.match(answer)
     owners = [owner for _, owner in engine.board.stones]
     assert len({point for point, _ in engine.board.stones}) == len(owners)
 
@@ -391,47 +502,104 @@ def test_lines_that_were_asked_before_the_input_ended_are_answered():
     assert left == [True]
 
 
-def test_what_was_asked_before_end_is_answered():
+def test_nothing_that_comes_behind_end_is_heard():
     answers, left = [], []
-    serve(["ABOUT\r\n", "DANCE\r\n", "END\r\n", "ABOUT\r\n"], answers.append, lambda: left.append(True), "random", 0)
-    assert [answer.split('"')[0] for answer in answers] == ["name=", "UNKNOWN DANCE"]
+
+    def lines():
+        yield "START 9"
+        yield "END"
+        yield "ABOUT"
+
+    serve(lines(), answers.append, lambda: left.append(True), "random", 0)
     assert left
+    assert not any(answer.startswith("name=") for answer in answers)
+
+
+def test_end_is_obeyed_while_a_line_before_it_is_still_at_work(monkeypatch):
+    left = threading.Event()
+    monkeypatch.setattr(GomocupEngine, "line", lambda *line: left.wait(20))  # a thought that only leaving ends
+    serve(["TURN 1,1", "END"], [].append, left.set, "random", 0)
+    assert left.is_set()
+
+
+def test_the_rest_of_a_line_that_is_too_long_is_dropped(monkeypatch):
+    given = b"UNKNOWN " + b"x" * 5000 + b"\nABOUT\n" + b"y" * 1000 + b"\nSTART 9"
+    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO(given)))
+    assert [line[:8].strip() for line in heard(1000)] == ["UNKNOWN", "ABOUT", "yyyyyyyy", "START 9"]
 
 
 @pytest.mark.slow
-def test_the_process_tells_who_it_is_before_it_ends():
-    done = subprocess.run(ENGINE, input="ABOUT\nEND\n", capture_output=True, text=True, timeout=60, check=True)
+def test_the_process_answers_what_came_before_the_end_of_the_input():
+    done = subprocess.run(ENGINE, input="ABOUT\n", capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.startswith('name="rookery", version="')
 
 
-def test_a_player_that_does_not_exist_is_refused_before_anybody_waits():
-    from rookery.engines.gomocup import run
+@pytest.mark.parametrize("seed", [2**63, -(2**63) - 1, 10**26])
+def test_a_seed_beyond_64_bits_is_refused_before_anybody_waits(seed):
+    with pytest.raises(BadInput, match="seed must be a whole number in"):
+        run("random", seed)
 
+
+def test_a_player_that_does_not_exist_is_refused_before_anybody_waits():
     with pytest.raises(BadInput, match="nobody"):
         run("nobody")
 
 
-@pytest.mark.slow
-def test_end_is_obeyed_at_once_in_the_middle_of_a_thought():
-    command = [*ENGINE, "--player", "mcts"]
+@contextmanager
+def engine_process(*options):
+    """Start an engine as a manager does; yield it, and how to tell it lines."""
+    command = [*ENGINE, *options]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
         assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write("START 20\nINFO timeout_turn 600000\n")
-        assert process.stdout.readline() == "OK\n"
-        process.stdin.write("TURN 9,9\n")
-        time.sleep(1.0)
-        assert process.poll() is None
-        began = time.monotonic()
-        process.stdin.write("END\n")
-        assert process.wait(timeout=20) == 0
-        assert time.monotonic() - began < 5
-        assert process.stdout.read() == ""
+        try:
+            yield process, lambda *lines: process.stdin.write("".join(f"{line}\r\n" for line in lines))
+        finally:
+            process.kill()
 
 
 @pytest.mark.slow
-def test_a_hundred_games_against_itself_have_no_mishap():
-    game = load("gomoku")
-    text = f"gomocup:{sys.executable} -m rookery engine gomocup --player advanced,time=0.05,start=120"
+@pytest.mark.parametrize("milliseconds", [300, 600_000])  # a thought that would soon be over, and a long one
+def test_end_is_obeyed_at_once_and_without_a_word_in_the_middle_of_a_thought(milliseconds):
+    took = []
+    for _ in range(3):  # a busy machine may be late once
+        with engine_process("--player", "mcts") as (process, tell):
+            tell("START 20", f"INFO timeout_turn {milliseconds}")
+            assert process.stdout.readline() == "OK\n"
+            tell("TURN 9,9")
+            time.sleep(0.1)
+            began = time.monotonic()
+            tell("END")
+            assert process.stdout.read() == ""
+            assert process.wait(timeout=20) == 0
+            took.append(time.monotonic() - began)
+        if took[-1] < 0.1:
+            return
+    raise AssertionError(f"{took} s")
+
+
+class Timed(GomocupPlayer):
+    """An engine that notes how long it took for each move."""
+
+    took: ClassVar[list[float]] = []
+
+    def choose(self, turn):
+        began = time.monotonic()
+        choice = super().choose(turn)
+        self.took.append(time.monotonic() - began)
+        return choice
+
+
+@pytest.mark.slow
+def test_a_hundred_games_against_itself_have_no_mishap_and_no_move_is_late(monkeypatch):
+    monkeypatch.setattr("rookery.arena.gomocup.GomocupPlayer", Timed)
+    game, given, grace = load("gomoku"), 0.1, 1.0  # a process may have to wait for its turn on two busy cores
+    command = f"{sys.executable} -m rookery engine gomocup --player advanced"
+    text = f"gomocup:{command},time={given},grace={grace},start=120"
     match = play_match(game, lambda: make_player(text, game), lambda: make_player(text, game), MatchSettings(games=100))
     assert match.reasons == {"end by the rules": 100}
+    late = sorted(seconds - given for seconds in Timed.took)
+    print(
+        f"{len(late)} moves; the latest came {late[-1]:.3f} s after its time, half of them {late[len(late) // 2]:.3f} s"
+    )
+    assert len(late) > 1000
+    assert late[len(late) // 2] < 0

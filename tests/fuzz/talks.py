@@ -60,6 +60,7 @@ def say_gomocup(data: bytes) -> bool:
         engine.line(line)
     assert re.fullmatch(r"\d,\d", answers[-1]), answers[-3:]
     assert not any("\n" in answer for answer in answers)
+    assert not any(re.match(r"(ERROR|MESSAGE) \w+(Error|Exception): ", answer) for answer in answers)
     return understood
 
 

@@ -16,6 +16,7 @@ from learn.tiny_runs import after, same_weights
 from nets.samples import on_one_thread
 from rookery import BadInput, lc0
 from rookery.arena.chess_openings import CHESS_OPENINGS
+from rookery.arena.networks import network_file
 from rookery.arena.openings import parse_moves
 from rookery.cli import app
 from rookery.games.library import load
@@ -27,7 +28,7 @@ from rookery.learn.replay import Replay
 from rookery.learn.sections import LessonSettings
 from rookery.learn.settings import RunSettings, network_values, packaged_names
 from rookery.learn.starts import start_bytes
-from rookery.learn.weight_files import export_weights, learned_file
+from rookery.learn.weight_files import export_weights
 from rookery.learn.yaml_text import read_yaml
 from rookery.nets.configs import read_config
 from rookery.nets.files import About, load_network, save_network
@@ -223,7 +224,7 @@ def test_the_quick_curriculum_ends_in_a_weight_file_that_says_the_same(tmp_path)
                "stages.selfplay.selfplay.ply_limit=40",
                "stages.selfplay.checkpoints.every=8"]  # fmt: skip
     with pytest.raises(BadInput, match=r"no stage of .* has a network yet"):
-        learned_file(str(Curriculum.create(tmp_path / "run", read_curriculum("chess_lc0_quick", changes)).folder))
+        network_file(str(Curriculum.create(tmp_path / "run", read_curriculum("chess_lc0_quick", changes)).folder))
     before = torch.get_num_threads()
     try:
         with Curriculum(tmp_path / "run") as curriculum:
@@ -231,9 +232,9 @@ def test_the_quick_curriculum_ends_in_a_weight_file_that_says_the_same(tmp_path)
     finally:
         torch.set_num_threads(before)
     assert outcome.verdict == "met"
-    assert learned_file(str(tmp_path / "run")) == outcome.network
+    assert network_file(str(tmp_path / "run")) == outcome.network
     imitated = tmp_path / "run" / "stages" / "imitation"
-    assert learned_file(str(imitated)) == imitated / "network.pth"
+    assert network_file(str(imitated)) == imitated / "network.pth"
     export_weights(str(tmp_path / "run"), tmp_path / "net.pb.gz", "f32")
     game, player = load("chess"), load_network(outcome.network)
     position = game.start()

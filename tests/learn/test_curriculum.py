@@ -10,9 +10,11 @@ import pytest
 
 from learn.tiny_curriculum import tiny_file, tiny_settings, worked
 from learn.tiny_runs import after, same_weights
+from rookery.arena.networks import network_name
 from rookery.arena.score import Score, elo_of_score
 from rookery.errors import BadInput
 from rookery.learn.curriculum import MET, MISSED, STOPPED, Curriculum
+from rookery.learn.curriculum_looks import curriculum_folder, find_curricula, summarise_curriculum
 from rookery.learn.curriculum_settings import (
     CurriculumSettings,
     PlateauSettings,
@@ -24,7 +26,7 @@ from rookery.learn.curriculum_settings import (
 from rookery.learn.files import LineLog
 from rookery.learn.imitation import Imitation
 from rookery.learn.judging import elo_after, plateau
-from rookery.learn.runs import Run
+from rookery.learn.runs import Run, run_folder
 from rookery.learn.sections import ImitationTraining, LessonSettings
 from rookery.learn.settings import CURRICULA, packaged_names
 from rookery.learn.yaml_text import yaml_text
@@ -121,13 +123,13 @@ def missed(tmp_path, straight):
     (folder / "stages" / "1a" / "outcome.json").unlink()
     for name in ("2", "3"):
         shutil.rmtree(folder / "stages" / name)
-    settle(folder, "{player: random, share: 1.0}")
+    settle(folder, "{player: 'baseline:depth=2', share: 0.9}")
     return folder
 
 
-def settle(folder, beats):
+def settle(folder, beats, *more):
     """Change whom the first stage must beat."""
-    settings = read_curriculum(folder / "curriculum.yaml", [f"stages.1a.until.beats=[{beats}]"])
+    settings = read_curriculum(folder / "curriculum.yaml", [f"stages.1a.until.beats=[{beats}]", *more])
     (folder / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
 
 
@@ -135,8 +137,9 @@ def test_a_stage_that_is_not_done_in_time_ends_the_curriculum_with_an_account(mi
     outcome = worked(missed)
     assert outcome.verdict == MISSED
     assert "stage 1a after 4 passes" in outcome.account
-    assert "games against random" in outcome.account
-    assert "more than 100 % are needed" in outcome.account
+    assert "games against baseline:depth=2" in outcome.account
+    assert "more than 90 % are needed" in outcome.account
+    assert outcome.stage == "1a"
     assert not (missed / "stages" / "2").exists()
     progress = json.loads((missed / "progress.json").read_text())["stages"]
     assert [stage["status"] for stage in progress] == [MISSED, "not begun", "not begun"]
@@ -150,11 +153,11 @@ def test_a_stage_that_is_not_done_in_time_ends_the_curriculum_with_an_account(mi
 
 def test_who_must_be_beaten_may_be_somebody_else_after_a_miss(missed):
     assert worked(missed).verdict == MISSED
-    settle(missed, '{player: "baseline:depth=1", share: 0.0, least: 1.0}')
+    settle(missed, '{player: "baseline:depth=1", share: 0.0, least: 0.7}', "stages.1a.until.games=20")
     outcome = worked(missed)
     assert outcome.verdict == MISSED
     assert "games against baseline:depth=1" in outcome.account
-    assert "with the interval from 100 % on, are needed" in outcome.account
+    assert "with the interval from 70 % on, are needed" in outcome.account
     assert [line["step"] for line in lines(missed, "1a")] == [1, 2, 3, 4]
 
 
@@ -204,15 +207,20 @@ def test_a_game_in_a_file_can_have_stages(tmp_path):
 def test_a_stage_whose_settings_were_changed_is_not_gone_on_with(missed):
     text = (missed / "curriculum.yaml").read_text()
     (missed / "curriculum.yaml").write_text(text.replace("passes: 4", "passes: 5"))
-    with pytest.raises(BadInput, match=r"1a was begun with other settings \(training\).*remove the folder"):
+    with pytest.raises(BadInput, match=r"1a was begun with other settings \(training.passes was 4, is 5\).*--from 1a"):
         worked(missed)
+    with Curriculum(missed) as curriculum:
+        assert curriculum.begin_anew("1a") == [missed / "set_aside" / "1" / "1a"]
+        assert curriculum.run_stage(0, None, lambda: False, lambda *how: None)[0] == MISSED
+    assert Imitation(missed / "stages" / "1a").passes == 5
+    assert Imitation(missed / "set_aside" / "1" / "1a").passes == 2
 
 
 def test_a_stage_that_is_done_does_not_take_other_settings_without_a_word(tmp_path, straight):
     shutil.copytree(straight[0], tmp_path / "all")
     file = tmp_path / "all" / "curriculum.yaml"
     file.write_text(file.read_text().replace("passes: 4", "passes: 5"))
-    with pytest.raises(BadInput, match=r"1a was begun with other settings \(training\).*remove the folder"):
+    with pytest.raises(BadInput, match=r"1a was begun with other settings \(training.passes was 4, is 5\).*--from 1a"):
         worked(tmp_path / "all")
     (tmp_path / "all" / "stages" / "1a" / "config.yaml").unlink()  # carried here without it
     assert worked(tmp_path / "all").verdict == MET
@@ -221,8 +229,70 @@ def test_a_stage_that_is_done_does_not_take_other_settings_without_a_word(tmp_pa
 def test_stages_behind_one_that_is_made_anew_must_be_made_anew_as_well(tmp_path, straight):
     shutil.copytree(straight[0], tmp_path / "all")
     shutil.rmtree(tmp_path / "all" / "stages" / "1a")
-    with pytest.raises(BadInput, match=r"stages/1a is not done, but .*stages/2, .*stages/3 went on from what it was"):
+    with pytest.raises(BadInput, match=r"stages/1a is not done, but .*stages/2, .*stages/3 went on .*--from 1a"):
         worked(tmp_path / "all")
+
+
+def test_a_stage_is_begun_anew_with_those_behind_it_and_nothing_is_lost(tmp_path, straight):
+    folder = tmp_path / "all"
+    shutil.copytree(straight[0], folder)
+    before = {path.relative_to(folder / "stages"): path.read_bytes() for path in files_of(folder / "stages")}
+    with Curriculum(folder) as curriculum:
+        with pytest.raises(BadInput, match="has no stage '4'; its stages are 1a, 2, 3"):
+            curriculum.begin_anew("4")
+        aside = folder / "set_aside" / "1"
+        assert curriculum.begin_anew("2") == [aside / "2", aside / "3"]
+        assert curriculum.begin_anew("2") == []
+    assert [path.name for path in (folder / "stages").iterdir()] == ["1a"]
+    after = {path.relative_to(aside): path.read_bytes() for path in files_of(aside)}
+    assert {path: data for path, data in before.items() if path.parts[0] != "1a"} == after
+    outcome = worked(folder)
+    assert outcome.verdict == MET
+    assert same_weights(weights(outcome.network), weights(straight[1].network))
+    with Curriculum(folder) as curriculum:
+        assert curriculum.begin_anew("3") == [folder / "set_aside" / "2" / "3"]
+
+
+def files_of(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_curriculum_names_its_newest_network(tmp_path, straight):
+    folder = tmp_path / "all"
+    shutil.copytree(straight[0], folder)
+    assert network_name(str(folder)) == str(folder / "stages" / "3" / "network.pth")
+    assert network_name(str(folder / "stages" / "1a")) == str(folder / "stages" / "1a" / "network.pth")
+    shutil.rmtree(folder / "stages" / "3")
+    assert network_name(str(folder)) == str(folder / "stages" / "2" / json.loads(
+        (folder / "stages" / "2" / "outcome.json").read_bytes())["network"])  # fmt: skip
+    shutil.rmtree(folder / "stages")
+    with pytest.raises(BadInput, match=r"no stage of .* has a network yet"):
+        network_name(str(folder))
+    (folder / "progress.json").write_text('{"stages": 3}')
+    with pytest.raises(BadInput, match="does not list stages"):
+        network_name(str(folder))
+
+
+def test_a_curriculum_can_be_looked_at(tmp_path, straight):
+    folder = tmp_path / "all"
+    shutil.copytree(straight[0], folder)
+    assert find_curricula([tmp_path]) == find_curricula([folder]) == [folder]
+    assert curriculum_folder("all", tmp_path) == folder
+    assert curriculum_folder("nothing", tmp_path) is None
+    summary = summarise_curriculum(folder)
+    assert (summary.name, summary.status, summary.note) == ("all", "complete", "curriculum, stage 3, 3 of 3")
+    with Curriculum(folder) as curriculum:
+        curriculum.begin_anew("2")
+        curriculum.write_progress(1, "at work", "")
+        assert summarise_curriculum(folder).status == "training"
+    summary = summarise_curriculum(folder)
+    assert (summary.status, summary.note) == ("interrupted", "curriculum, stage 2, 2 of 3")
+    shutil.copytree(straight[0] / "stages" / "2", folder / "stages" / "2")
+    assert summarise_curriculum(folder).planned == 40
+    (folder / "progress.json").unlink()
+    assert summarise_curriculum(folder).status == "not begun"
+    with pytest.raises(BadInput, match=r"is a curriculum; those of its stages that are runs: .*stages/2"):
+        run_folder(str(folder))
 
 
 # ---- when a stage is done ------------------------------------------------------------------------
@@ -307,9 +377,22 @@ def test_few_simulations_draw_a_warning(tmp_path):
         ("stages.2.selfplay.random_plies=25", "stages[1].selfplay.random_plies: must be below 25, the longest game"),
         ("stages.2.until.plateau.over=3", "stages[1].checkpoints.keep.last: must be above 3 (until.plateau.over), not"),
         ("stages.2.name=1a", "stages: the name 1a stands twice"),
-        ("stages.2.name=a/b", "stages[1].name: must be a text"),
-        ("stages.9.name=1", "stages.9 is None and has no keys"),
-        ("stages=[]", "stages: must be a list of sections with the keys name"),
+        ("stages.2.name=a/b", "stages[1].name: must be at most 64 letters"),
+        ("stages.9.name=1", "stages has nothing named 9; it has 1a, 2, 3"),
+        ("stages=[]", "until, 1 at least, not [] (from --set stages=[])"),
+        ("stages.2.name=../x", "stages[1].name: must be at most 64 letters, digits or signs _ - . and begin with"),
+        ("stages.2.gate.share=2", "stages[1].gate.share: must be a number in 0..1, not 2 (from --set stages.2.gate.sh"),
+        ("stages.1a.until.beats=[{player: random, share: 1.0}]", "until.beats[0].share: must be below 1, since it"),
+        (
+            "stages.1a.until.beats=[{player: random, least: 0.999}]",
+            "stages[0].until.beats[0].least: must be at most 0, the lower end of the interval after 4 wins in 4 games",
+        ),
+        (
+            "stages.1a.until.plateau.over=7",
+            "stages[0].until.plateau.over: must be below 4, the generations that there are at most (training.passes), "
+            "not 7 (from --set stages.1a.until.plateau.over=7)",
+        ),
+        ("stages.1a.training.passes=1", "stages[0].until.plateau.over: cannot be asked for, the generations"),
         ("network={kind: residual, observation: planes}", "network.kind: must be tower, since boards differ"),
         ("network.observation=rich", "network.observation: must be one of planes, history"),
         ("colour=red", "colour: there is no such key; keys here are seed"),
@@ -321,6 +404,22 @@ def test_what_is_wrong_is_told_with_the_path_of_its_key(tmp_path, change, compla
     assert complaint in str(error.value)
 
 
+def test_a_faulty_stage_is_one_problem(tmp_path):
+    with pytest.raises(BadInput) as error:
+        tiny_settings(tmp_path, "stages=[{name: a, kind: imitation, game: 'gomoku:size=5', lesson: 3}]")
+    assert "problems" not in str(error.value)
+    assert "stages[0].lesson: there is no such key; did you mean lessons?" in str(error.value)
+
+
+def test_the_highest_lower_end_that_is_allowed_is_that_of_a_clean_score(tmp_path):
+    ask = "stages.1a.until.beats=[{player: random, least: %s}]"
+    assert tiny_settings(tmp_path, ask % 0.896, "stages.1a.until.games=40")
+    with pytest.raises(
+        BadInput, match=r"must be at most 0\.896, .* after 40 wins in 40 games \(until.games\), not 0.9"
+    ):
+        tiny_settings(tmp_path, ask % 0.9, "stages.1a.until.games=40")
+
+
 @pytest.mark.parametrize("text", ["3", "[]", "stages: 3"])
 def test_what_is_no_curriculum_is_refused(tmp_path, text):
     with pytest.raises(BadInput):
@@ -330,14 +429,31 @@ def test_what_is_no_curriculum_is_refused(tmp_path, text):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ("stages.1a.lessons.supervisor=uci:stockfish", "uci plays chess only"),
-        ("stages.2.until.watched=[nobody]", "nobody"),
+        (
+            "stages.2.selfplay.games=20",
+            r"stages\[1\].until.plateau.over: must be below 2, the generations that there are at most "
+            r"\(selfplay.games / checkpoints.every\), not 2 \(stage 2\)",
+        ),
+        ("stages.1a.lessons.supervisor=uci:stockfish", r"stages\[0\].lessons.supervisor: .*uci plays chess only"),
+        ("stages.2.until.watched=[nobody]", r"stages\[1\].until.watched\[0\]: .*nobody.* \(stage 2\)"),
+        ("stages.1a.until.beats=[{player: nobody}]", r"stages\[0\].until.beats\[0\].player: .*nobody.* \(stage 1a\)"),
+        ("stages.1a.lessons.supervisor=random", r"lessons.supervisor: the supervisor 'random' does not say what"),
+        ("stages.1a.lessons.supervisor=human", r"lessons.supervisor: the supervisor 'human' does not say what"),
+        ("stages.1a.until.beats=[{player: human}]", r"beats\[0\].player: player 'human' is a person; nobody sits"),
+        ("stages.1a.until.watched=[human]", r"until.watched\[0\]: player 'human' is a person; nobody sits"),
     ],
 )
-def test_players_that_do_not_fit_are_refused_before_anything_is_made(tmp_path, change, complaint):
+def test_what_cannot_be_is_refused_before_anything_is_made(tmp_path, change, complaint):
     with pytest.raises(BadInput, match=complaint):
         Curriculum.create(tmp_path / "all", tiny_settings(tmp_path, change))
     assert not (tmp_path / "all").exists()
+
+
+def test_a_stage_that_was_changed_to_wait_in_vain_is_not_worked_on(missed):
+    settings = read_curriculum(missed / "curriculum.yaml", ["stages.2.checkpoints.every=20"])
+    (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
+    with pytest.raises(BadInput, match=r"stages\[1\].until.plateau.over: must be below 2"):
+        worked(missed)
 
 
 def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):

@@ -12,17 +12,22 @@ from rookery.errors import BadInput
 from rookery.learn import lessons as module
 from rookery.learn.lessons import (
     SHARD,
+    LessonMaker,
     count_held_out,
     gather_lessons,
     is_held_out,
+    join_pieces,
     load_lessons,
     make_lessons,
     makers,
+    piece_path,
+    pieces_of,
     rows_of,
+    save_lessons,
     shard_path,
 )
 from rookery.learn.sections import LessonSettings
-from rookery.learn.spread import Processes, in_turn
+from rookery.learn.spread import Processes, Threads, in_turn
 from rookery.search.analysis import Limits
 from rookery.search.gomoku_baseline import search
 from support import CONNECT_FOUR
@@ -132,6 +137,7 @@ def test_any_player_of_the_arena_can_be_the_supervisor():
     ("supervisor", "complaint"),
     [
         ("random", "does not say what it thinks"),
+        ("human", "does not say what it thinks"),
         ("uci:stockfish", "uci plays chess only"),
         ("nobody", "nobody"),
     ],
@@ -178,9 +184,51 @@ def test_processes_are_as_many_as_threads_may_be_and_none_for_compiled_games():
     played = LessonSettings(supervisor="alphabeta:depth=1", threads=3)
     assert makers(Processes(8), GAME, played).count == 3
     assert makers(Processes(8), GAME, LessonSettings(supervisor="alphabeta:depth=1")).count == 8
-    assert makers(Processes(8), GAME, LessonSettings(supervisor="baseline:depth=2")) is None
+    assert isinstance(makers(Processes(8), GAME, LessonSettings(supervisor="baseline:depth=2")), Threads)
     assert makers(in_turn, GAME, played) is in_turn
-    assert makers(None, GAME, played) is None
+    assert isinstance(makers(None, GAME, played), Threads)
+    assert makers(None, GAME, played).count == 3
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.1])
+def test_a_shard_made_game_by_game_is_the_one_made_at_once(tmp_path, temperature):
+    maker = LessonMaker(GAME.spec, LessonSettings(temperature=temperature), 9)
+    save_lessons(tmp_path / "whole.npz", maker((SHARD, SHARD)))
+    for count in (1, 8):
+        for piece in pieces_of(1, count):
+            save_lessons(piece_path(tmp_path, piece), maker(piece))
+        join_pieces(tmp_path, pieces_of(1, count))
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["shard_00001.npz", "whole.npz"]
+        assert shard_path(tmp_path, 1).read_bytes() == (tmp_path / "whole.npz").read_bytes()
+
+
+@pytest.mark.parametrize("spread", [None, in_turn])
+def test_a_slow_supervisor_is_stopped_and_watched_game_by_game(tmp_path, spread):
+    game, told, wanted = load(CONNECT_FOUR), [], []
+    settings = LessonSettings(supervisor="alphabeta:depth=1", positions=800, opening=2, threads=1)
+
+    def enough():
+        return len(told) >= wanted[-1]
+
+    found = None
+    while found is None:
+        wanted.append(len(told) + 10)
+        found = gather_lessons(tmp_path / "stopped", game, settings, 9, enough, told.append, spread)
+    assert len(wanted) > 3
+    assert len({*told}) > 30  # a shard has 32 games
+    straight = gather_lessons(tmp_path / "straight", game, settings, 9)
+    assert len(found) == len(straight)
+    assert [path.read_bytes() for path in sorted((tmp_path / "stopped").iterdir())] == [
+        path.read_bytes() for path in sorted((tmp_path / "straight").iterdir())
+    ]
+
+
+def test_one_player_is_made_for_all_games(tmp_path, monkeypatch):
+    made, real = [], module.make_player
+    monkeypatch.setattr(module, "make_player", lambda *how: (made.append(how), real(*how))[1])
+    settings = LessonSettings(supervisor="alphabeta:depth=1", positions=300, opening=2, threads=1)
+    gather_lessons(tmp_path, load(CONNECT_FOUR), settings, 9)
+    assert len(made) == 1
 
 
 def test_what_was_made_is_not_made_again(tmp_path, monkeypatch):

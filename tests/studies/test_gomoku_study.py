@@ -90,6 +90,8 @@ def test_work_that_a_kill_behind_the_last_mark_left_is_removed(tmp_path):
         (("--only", "rate"), "'rate' is none of lessons, train, milestones, compare, report"),
         (("--runs", "v5", "--only", "train"), "'v5' is none of main, curriculum-s1"),
         (("--runs", "m9", "--only", "milestones"), "'m9' is none of main"),
+        (("--runs", "m1", "--only", "lessons"), "--runs m1: lessons has nothing of that name"),
+        (("--folder", "/proc/nowhere"), "the folder '/proc/nowhere' cannot be made: "),
         (("--set", "stages.9.selfplay.games=1"), "stages.9"),
         (("--preset", "tiny"), "--preset"),
         (("--arm-seconds", "0"), "--arm-seconds"),

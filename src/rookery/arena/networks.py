@@ -2,6 +2,7 @@
 
 checkpoint_01000.pth     a file, ours or the original's, or a .safetensors
 runs/pylos_v5            a run: its newest checkpoint, by its manifest.json
+runs/gomoku_curriculum   a curriculum: the network of the last of its stages that has one
 zoo:NAME                 a network that comes with the package
 """
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 OTHER_PLAYERS = {"hands": "eq:oracle=FILE", "transcript": "stage2:FILE"}
 """kinds of networks that a search does not ask, and who plays by them"""
+CURRICULUM, STAGES, PROGRESS, IMITATED = "curriculum.yaml", "stages", "progress.json", "network.pth"
+"""of a curriculum: its settings, the folder of its stages, how far they are; and what a stage of imitation learned"""
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 
@@ -32,9 +35,9 @@ PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 
 def network_name(text: str) -> str:
-    """Return the text that goes on naming the same network: of a run, its newest checkpoint."""
+    """Return the text that goes on naming the same network: of a run or a curriculum, its newest one."""
     place = given_path(text)
-    return text if text.startswith(ZOO_SIGN) or not place.is_dir() else str(newest_checkpoint(place))
+    return text if text.startswith(ZOO_SIGN) or not place.is_dir() else str(newest_network(place))
 
 
 def network_file(text: str) -> Path:
@@ -72,6 +75,31 @@ def zoo_player(name: str, sims: int = 0, game: str | None = None) -> str:
 def search_of(network: str, game: Game) -> str:
     """Return the text of the search that asks a network; in freestyle Gomoku it looks for wins by fours, too."""
     return f"net:{network}" + (",vcf=leaves" if knows_fours(game) else "")
+
+
+def newest_network(folder: Path) -> Path:
+    """Return the newest network of a run, a stage of imitation, or the last stage of a curriculum that has one."""
+    if (folder / IMITATED).is_file():
+        return folder / IMITATED
+    if not (folder / CURRICULUM).is_file():
+        return newest_checkpoint(folder)
+    for stage in reversed(begun_stages(folder)):
+        try:
+            return newest_network(stage)
+        except BadInput:
+            continue  # it has no checkpoint yet
+    raise BadInput(f"no stage of {str(folder)!r} has a network yet")
+
+
+def begun_stages(folder: Path) -> list[Path]:
+    """Return the folders of the stages of a curriculum, in their order, as far as they were begun."""
+    progress = folder / PROGRESS
+    try:
+        names = [stage["stage"] for stage in json.loads(progress.read_bytes())["stages"]] if progress.exists() else []
+        plain = [name for name in names if Path(name).name == name]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise BadInput(f"{str(progress)!r} does not list stages ({error!r})") from None
+    return [place for name in plain if (place := folder / STAGES / name).is_dir()]
 
 
 def newest_checkpoint(run: Path) -> Path:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from rookery.arena.player import Choice, Player, Turn
 from rookery.games.position import Action, Position, Seat
 from rookery.games.rng import random_below
-from rookery.search.analysis import Analysis, Limits, Watch
+from rookery.search.analysis import Analysis, Limits, Line, Watch
 
 MOVES_AHEAD = 30  # a clock is shared out over so many moves
 RESERVE = 0.05  # seconds of a clock that are not shared out: a search ends a little late
@@ -123,7 +123,10 @@ class GreedyPlayer(SearchPlayer):
     def choose(self, turn: Turn) -> Choice:
         """Take a win, else what the search finds."""
         wins = winning_moves(turn.position)
-        return Choice(wins[random_below(len(wins), turn.seed, 0, 0)]) if wins else super().choose(turn)
+        if not wins:
+            return super().choose(turn)
+        win = wins[random_below(len(wins), turn.seed, 0, 0)]
+        return Choice(win, Analysis(win, 1.0, (Line(win, 1.0, moves=(win,)),), 0, 1, True, "wins at once"))
 
 
 def winning_moves(position: Position) -> list[Action]:

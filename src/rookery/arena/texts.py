@@ -155,6 +155,8 @@ def read_text(text: str, forms: Mapping[str, Form]) -> Given:
         if any(ord(sign) < 32 or ord(sign) == 127 for sign in text):
             raise BadInput("it holds a control sign, such as the end of a line; a player is written on one line")
         name, colon, rest = text.strip().partition(":")
+        if name == "zoo" and "net" in forms:
+            raise BadInput(f"zoo:NAME names a network; who searches with it is net:{text.strip()}")
         if name not in forms:
             raise BadInput(f"there is no kind {name!r}; {allowed_text(name, list(forms), 'kinds are')}")
         return read_rest(forms[name], rest if colon else None)

@@ -26,6 +26,7 @@ PEERS = {"OpenSpiel": "open_spiel", "mctx": "mctx", "pgx": "pgx", "jax": "jax"}
 ROUNDS, QUICK_ROUNDS = 5, 1
 SECONDS, QUICK_SECONDS = 0.4, 0.05  # of one measurement of the rules
 DEALS, QUICK_DEALS = 300, 12
+QUICK_LESSONS = 50  # positions
 QUICK_BATCHES = 2  # sizes of batches of a network, the smallest ones
 SEED = 1
 INTRODUCTION = """# Benchmarks
@@ -88,12 +89,14 @@ def networks_tables(effort: Effort) -> Iterable[Table]:
 
 
 def learning_tables(effort: Effort) -> Iterable[Table]:
-    """Measure self-play and gradient steps."""
+    """Measure self-play, gradient steps and lessons."""
     from rookery.benchmarks.learning import ORIGINAL, bench_selfplay, bench_training
-    from rookery.benchmarks.tables import selfplay_table, training_table
+    from rookery.benchmarks.lessons import bench_lessons
+    from rookery.benchmarks.tables import lessons_table, selfplay_table, training_table
 
     yield selfplay_table(bench_selfplay("cpu", effort.rounds, done), ORIGINAL)
     yield training_table(bench_training("cpu", effort.rounds, done))
+    yield lessons_table(bench_lessons(effort.rounds, done, least=QUICK_LESSONS if effort.quick else 0))
 
 
 def texas42_tables(effort: Effort) -> Iterable[Table]:

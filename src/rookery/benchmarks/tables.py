@@ -12,7 +12,7 @@ from rookery.benchmarks import search, texas42
 from rookery.benchmarks.rules import Row
 
 if TYPE_CHECKING:
-    from rookery.benchmarks import domineering, learning, networks  # which import PyTorch
+    from rookery.benchmarks import domineering, learning, lessons, networks  # which import PyTorch
 
 
 def millions(speed: float | None) -> str:
@@ -106,6 +106,19 @@ def training_table(rows: list[learning.TrainRow]) -> Table:
     for row in rows:
         speeds = (f"{speed:,.1f}" for speed in (row.speed, row.low, row.high))
         table.add_row(str(row.batch), *speeds, f"{row.speed * row.batch:,.0f}")
+    return table
+
+
+def lessons_table(rows: list[lessons.LessonRow]) -> Table:
+    """Lay out the speed at which lessons are made."""
+    title = "lessons of Gomoku: positions with what a supervisor says, two threads"
+    table = Table(title=title, box=None, pad_edge=False, title_justify="left")
+    for name in ("game", "supervisor", "positions/s", "lowest", "highest", "floor"):
+        table.add_column(name, justify="left" if name in ("game", "supervisor") else "right")
+    for row in rows:
+        table.add_row(
+            row.game, row.supervisor, *(f"{speed:,.0f}" for speed in (row.speed, row.low, row.high, row.floor))
+        )
     return table
 
 

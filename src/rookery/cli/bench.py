@@ -186,6 +186,34 @@ def bench_train(
     err.print(f"medians of {rounds} rounds, {device.value}, on {machine['cpu']}", style="dim")
 
 
+@bench.command("lessons")
+def bench_the_lessons(
+    rounds: Annotated[int, Option(min=1, help="rounds; medians are reported")] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure how fast the lessons of Gomoku's curriculum are made: positions with what a supervisor says, two threads.
+
+    rookery bench lessons
+
+    rookery bench lessons --rounds 3 --json
+    """
+    from rookery.benchmarks.lessons import BOARDS, SUPERVISORS, THREADS, bench_lessons
+    from rookery.benchmarks.machine import describe as describe_machine
+    from rookery.benchmarks.tables import lessons_table
+    from rookery.terminal import err, out, progress_bar
+
+    with progress_bar() as progress:
+        task = progress.add_task("lessons", total=len(BOARDS) * len(SUPERVISORS), note="")
+        rows = bench_lessons(rounds, lambda: progress.advance(task))
+    machine = describe_machine()
+    if as_json:
+        measured = [row.as_dict() for row in rows]
+        print_json({"machine": machine, "threads": THREADS, "rounds": rounds, "lessons": measured})
+        return
+    out.print(lessons_table(rows))
+    err.print(f"medians of {rounds} rounds on {machine['cpu']}, {machine['cores']} cores", style="dim")
+
+
 @bench.command("study")
 def bench_the_study(
     device: Annotated[Device, Option(help="one core, or a card")] = Device.cpu,

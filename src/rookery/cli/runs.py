@@ -46,12 +46,13 @@ def list_runs(
     folders: Annotated[list[Path] | None, Argument(metavar="FOLDER", help="where to look; ./runs if not given")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List runs: how far, how good and how old they are.
+    """List runs and curricula: how far, how good and how old they are. Of a curriculum it is the stage under way.
 
     rookery runs
 
     rookery runs list experiments/ --json
     """
+    from rookery.learn.curriculum_looks import find_curricula, summarise_curriculum
     from rookery.learn.runs import find_runs
     from rookery.learn.summaries import summarise, summary_facts
     from rookery.terminal import err, out
@@ -59,7 +60,11 @@ def list_runs(
     for folder in folders or ():
         if not folder.is_dir():
             raise BadInput(f"{folder} is no folder")
-    found = [summarise(path) for path in find_runs(folders or [Path("runs")])]
+    places = folders or [Path("runs")]
+    found = [summarise(path) for path in find_runs(places)] + [
+        summarise_curriculum(path) for path in find_curricula(places)
+    ]
+    found.sort(key=lambda summary: summary.folder)
     if as_json:
         print_json([summary_facts(summary) for summary in found])
     elif found:
@@ -245,7 +250,8 @@ def watch(
 ) -> None:
     """Show how far a run is, live, until it is complete or nobody trains it any more.
 
-    In a terminal the figures change in place; elsewhere there is a line for each change.
+    In a terminal the figures change in place; elsewhere there is a line for each change. Of a curriculum its stages are
+    told, and the one under way is watched if it is a run.
 
     rookery watch pylos_v5
 
@@ -255,11 +261,13 @@ def watch(
 
     from rich.live import Live
 
+    from rookery.learn.curriculum_looks import curriculum_folder
     from rookery.learn.runs import run_folder
     from rookery.learn.summaries import looks
     from rookery.terminal import err, out
 
-    folder, look = run_folder(run), None
+    curriculum, look = curriculum_folder(run), None
+    folder = watched_stage(curriculum) if curriculum else run_folder(run)
     if as_json or not out.is_terminal:
         for look in looks(folder, every):
             line = json.dumps(look.progress | {"status": look.status}) if as_json else progress_line(look)
@@ -270,8 +278,29 @@ def watch(
             for look in looks(folder, every):
                 live.update(progress_picture(folder, look), refresh=True)
     if look is not None and look.status != "complete":
-        err.print(f"nobody trains {folder}; `rookery resume {folder}` goes on", markup=False, soft_wrap=True)
+        whole = curriculum or folder
+        err.print(f"nobody trains {folder}; `rookery resume {whole}` goes on", markup=False, soft_wrap=True)
         raise typer.Exit(1)
+
+
+def watched_stage(curriculum: Path) -> Path:
+    """Tell the stages of a curriculum; return the one under way if it is a run, which can be watched."""
+    from rookery.learn.curriculum_looks import stage_under_way, stages_of
+    from rookery.learn.runs import is_run
+    from rookery.terminal import err
+
+    for stage in stages_of(curriculum):
+        told = stage.get("account") or f"stage {stage['stage']}: {stage.get('status')}"
+        err.print(told, markup=False, soft_wrap=True)
+    at = stage_under_way(curriculum)
+    if at is None or not is_run(at):
+        raise BadInput(
+            f"{at or curriculum} is no run that could be watched: a stage of imitation writes a line of figures.jsonl "
+            "for each pass, and every stage one of judged.jsonl for each generation"
+            if at
+            else f"{curriculum} has not begun; `rookery resume {curriculum}` begins it"
+        )
+    return at
 
 
 # ---- how they look -------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from rookery.cli.cluster import Helped, LessonsRayOption, WorkersOption, check_l
 from rookery.cli.shared import INTERRUPTED, SecondsOption, chosen_device, deadline, failures_told
 from rookery.cli.study import bar_for, listed, noted, studies, told
 from rookery.cli.train import stopped_by_signals
+from rookery.errors import BadInput
 
 if TYPE_CHECKING:
     from rookery.learn.spread import Over, Spreader
@@ -50,7 +51,9 @@ def gomoku(
         Option("--set", metavar="KEY=VALUE", help="change a setting in every run: stages.4.selfplay.simulations=100"),
     ] = None,
     device: Annotated[str, Option(help="auto, cpu or cuda: where networks are")] = "auto",
-    threads: Annotated[int | None, Option(help="games of players that think by time; all cores unless given")] = None,
+    threads: Annotated[
+        int | None, Option(min=1, help="games of players that think by time; all cores unless given")
+    ] = None,
     ray: LessonsRayOption = None,
     workers: WorkersOption = None,
 ) -> None:
@@ -84,8 +87,12 @@ def gomoku(
     study, patterns = Study(place, plan, chosen_device(device)), listed(runs)
     check_lessons(ray, workers, stages)
     study.main_settings()  # settings and patterns that cannot be are told before anything begins
-    patterns_of(plan, "train", patterns)
-    place.mkdir(parents=True, exist_ok=True)
+    if "report" not in stages and all(patterns_of(plan, stage, patterns) is None for stage in stages):
+        raise BadInput(f"--runs {runs}: {', '.join(stages)} has nothing of that name")
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"the folder {str(place)!r} cannot be made: {error.strerror}") from None
     if preset == "full" and "train" in stages and study.device == "cpu":
         told("warning: the full preset is meant for a card; --preset home is for processors")
     helped = partial(spread_over, ray, workers)

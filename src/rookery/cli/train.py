@@ -140,25 +140,39 @@ def train_variants(variants: list[Variant], figure: Path, helped: Help | None = 
 
 
 @app.command()
-def resume(run: RunArgument, ray: RayOption = None, workers: WorkersOption = None, devices: DevicesOption = 1) -> None:
+def resume(
+    run: RunArgument,
+    ray: RayOption = None,
+    workers: WorkersOption = None,
+    devices: DevicesOption = 1,
+    stage: Annotated[
+        str | None,
+        Option("--from", metavar="STAGE", help="of a curriculum: begin this stage and those behind it anew"),
+    ] = None,
+) -> None:
     """Go on with a run, or with stages of one, where it was stopped or killed.
+
+    With --from what these stages had written is moved to set_aside/ in the folder of the curriculum; nothing is lost.
 
     rookery resume runs/pylos_quick
 
+    rookery resume runs/gomoku_curriculum --from 2
+
     rookery resume runs/pylos_v5 --ray 10.0.0.1:6379
     """
-    from rookery.games.options import given_path
-    from rookery.learn.curriculum import Curriculum, is_curriculum_folder
+    from rookery.learn.curriculum import Curriculum
+    from rookery.learn.curriculum_looks import curriculum_folder
     from rookery.learn.runs import Run, run_folder
     from rookery.learn.sweeps import is_complete
     from rookery.terminal import err
 
-    for place in (given_path(run), Path("runs") / run):
-        if is_curriculum_folder(place):
-            refuse_devices(devices)
-            with help_from(ray, workers) as helped:
-                work_on_curriculum(Curriculum(place), helped)
-            return
+    if place := curriculum_folder(run):
+        refuse_devices(devices)
+        with help_from(ray, workers) as helped:
+            work_on_curriculum(Curriculum(place), helped, stage)
+        return
+    if stage is not None:
+        raise BadInput(f"--from {stage}: {run} has no stages; only a curriculum has")
     opened = Run.open(run_folder(run))
     if is_complete(opened):
         err.print(f"{opened.folder} is complete: all {opened.settings.selfplay.games} games are played", markup=False)
@@ -194,12 +208,17 @@ def begin_curriculum(
         work_on_curriculum(curriculum, helped)
 
 
-def work_on_curriculum(curriculum: Curriculum, helped: Help) -> None:
-    """Go through the stages of a curriculum, with a progress bar; print the network it ends with."""
+def work_on_curriculum(curriculum: Curriculum, helped: Help, anew: str | None = None) -> None:
+    """Go through the stages of a curriculum, with a progress bar; print the network it ends with.
+
+    anew  the stage that is to be begun anew, with those behind it
+    """
     from rookery.learn.curriculum import MET, STOPPED
     from rookery.terminal import err, out, progress_bar
 
     with curriculum, failures_told(), stopped_by_signals() as stopped, progress_bar() as bar:
+        for moved in curriculum.begin_anew(anew) if anew is not None else ():
+            err.print(f"what stage {moved.name} had written is in {moved}", markup=False, soft_wrap=True)
         task = bar.add_task("", total=None, note=FIRST_ROUND)
 
         def say(stage: str, what: str, done: int, total: int, note: str) -> None:
@@ -215,8 +234,9 @@ def work_on_curriculum(curriculum: Curriculum, helped: Help) -> None:
         err.print(f"stopped; {goes_on}", markup=False, soft_wrap=True)
         raise typer.Exit(130)
     err.print(
-        f"rookery: {outcome.account}\nstages before it are kept: ease its condition in curriculum.yaml, or change the "
-        f"stage there and remove its folder; then {goes_on}", markup=False, style="red", soft_wrap=True,
+        f"rookery: {outcome.account}\nstages before it are kept: ease its condition in curriculum.yaml, and {goes_on}; "
+        f"or change the stage there, and `rookery resume {curriculum.folder} --from {outcome.stage}` begins it anew",
+        markup=False, style="red", soft_wrap=True,
     )  # fmt: skip
     raise typer.Exit(1)
 

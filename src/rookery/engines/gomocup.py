@@ -1,8 +1,9 @@
 """A player as a Gomoku engine that speaks the Gomocup (Piskvork) protocol.
 
-A thread reads lines; what they ask for is done one after the other. END is obeyed by the reading thread itself, which
-gives what was asked for before a moment to be answered, but waits for no thought; when the input ends without END, all
-is answered first.
+A thread reads lines; what they ask for is done one after the other. END is obeyed by the reading thread itself, at once
+and without a word, whatever is being thought; when the input ends without END, all is answered first. What cannot be
+done leaves everything as it was before.
+
 The time for a move is the least of `timeout_turn` and a share of `time_left`, less what an answer takes on its way.
 
 Coordinates are column and row from 0. Lines of BOARD come in no sure order, so its stones are set up as they lie.
@@ -12,25 +13,27 @@ from __future__ import annotations
 
 import queue
 import re
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import replace
 
 import rookery
 from rookery.arena.player import Player, PlayerFailed, Turn, turn_seed
-from rookery.arena.players import SIMS, make_player
+from rookery.arena.players import make_player
 from rookery.arena.searching import MOST_OF_CLOCK, MOVES_AHEAD, SearchPlayer
 from rookery.engines.gomocup_board import OTHER, OWN, Board, Refused
-from rookery.engines.pipes import heard, leave, tell
+from rookery.engines.memory import BESIDE_TREE, memory_used, most_nodes
+from rookery.engines.pipes import heard, leave, tell, tell_of_failure
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.gomoku import MORE, TAKE_BLACK, TAKE_WHITE
+from rookery.games.gomoku_board import LARGEST, SMALLEST
 from rookery.games.library import load
+from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.search.gomoku_swap2 import opening_choice
-from rookery.search.tree_arrays import EDGE, NODE
 
 USUAL_PLAYERS = {"freestyle": "advanced", "standard": "mcts", "renju": "mcts", "caro": "mcts"}
 """who plays if nobody is named: the others of our Gomoku players know freestyle alone"""
@@ -44,11 +47,9 @@ USUAL_TURN = 30_000  # milliseconds a move, if the manager says nothing
 NUMBERS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "rule", "game_type", "max_depth", "max_node")
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 LONGEST_LINE = 1000
-END_WITHIN = 0.5  # seconds to answer what was said before END
 TREES = ("mcts", "net", "rave")  # kinds of players that remember what they search
-OTHER_MEMORY = 64 << 20  # bytes of a search beside its tree
-FEWEST_SIMULATIONS = 64
 SWAP2 = (0, 3, 5)  # stones on the board when the opening asks for something
+TAKEN_BACK = ("board", "opening", "infos", "told_left")  # what a line that cannot be obeyed has not changed
 
 
 class GomocupEngine:
@@ -79,15 +80,30 @@ class GomocupEngine:
         if not text:
             return
         word, rest = two_words(text)
+        before = deepcopy({name: getattr(self, name) for name in TAKEN_BACK})
         try:
-            if self.collecting is not None:
-                self.collect(text)
-            elif (command := self.commands.get(word.upper())) is not None:
-                command(self, rest)
-            else:
-                self.say(f"UNKNOWN {' '.join(text.split())[:60]}")
-        except (Refused, BadInput, PlayerFailed) as error:
-            self.say(f"ERROR {' '.join(str(error).split())}")
+            self.obey(text, word.upper(), rest)
+        except Exception as error:
+            expected = isinstance(error, Refused | BadInput | PlayerFailed)
+            if not expected:
+                tell_of_failure()
+            vars(self).update(before)
+            reason = " ".join(str(error).split())
+            answer = "MESSAGE" if word.upper() == "INFO" else "ERROR"  # no answer belongs to INFO
+            self.say(f"{answer} {reason if expected else f'{type(error).__name__}: {reason}'}")
+
+    def obey(self, text: str, word: str, rest: str) -> None:
+        """Do what a line asks for; a command in the midst of a board breaks that off, but for INFO."""
+        command = self.commands.get(word)
+        if self.collecting is not None and command is not None and word != "INFO":
+            self.say(f"MESSAGE {self.collecting[0]} without DONE was broken off by {word}")
+            self.collecting = None
+        if command is not None:
+            command(self, rest)
+        elif self.collecting is not None:
+            self.collect(text)
+        else:
+            self.say(f"UNKNOWN {' '.join(text.split())[:60]}")
 
     def say(self, text: str) -> None:
         """Answer."""
@@ -112,10 +128,9 @@ class GomocupEngine:
 
     def start(self, text: str) -> None:
         """Begin a game on a board of a size; this is the time to compile and load."""
-        if not NUMBER.fullmatch(text):
-            raise Refused(f"START {text[:60]}: the size should be a number")
-        size = int(text)
-        load("gomoku", size=size)  # refuses a size that is not played
+        size = int(text) if NUMBER.fullmatch(text) else -1
+        if not SMALLEST <= size <= LARGEST:
+            raise Refused(f"START {text[:60]}: the size must be a number in {SMALLEST}..{LARGEST}")
         self.clear(size)
         self.get_ready()
         self.say("OK")
@@ -130,8 +145,8 @@ class GomocupEngine:
     def rect_start(self, text: str) -> None:
         """Begin a game; only square boards are played."""
         width, _, height = (part.strip() for part in text.partition(","))
-        if width != height:
-            raise Refused(f"RECTSTART {text[:60]}: only square boards are played")
+        if not width or width != height:
+            raise Refused(f"RECTSTART {text[:60]}: only square boards are played, as in RECTSTART 15,15")
         self.start(width)
 
     def restart(self, text: str) -> None:
@@ -156,7 +171,7 @@ class GomocupEngine:
         key, value = two_words(text.lower())
         if key not in NUMBERS or not NUMBER.fullmatch(value):
             return
-        number = int(value)
+        number = self.infos[key] = int(value)
         if key == "rule":
             self.rule = RULES.get(number & ~CONTINUOUS, "")
             if not self.rule:
@@ -164,10 +179,8 @@ class GomocupEngine:
                 self.rule = "freestyle"
             if self.board.size:
                 self.get_ready()  # now, before a clock runs
-        self.infos[key] = number
-        if key == "max_memory":
-            for spec, player in self.players.items():
-                self.limit_tree(load(spec), player)
+        if key == "max_memory" and self.players:
+            self.heed_memory()
         if key == "time_left":
             self.told_left = self.asked_at
 
@@ -233,6 +246,8 @@ class GomocupEngine:
             raise Refused("the game on this board is over")
         seed = turn_seed(self.seed, 0, len(self.board.stones))
         point = player.choose(Turn(position, position.copy(), (), seed, seconds=self.seconds())).action
+        if point not in position.legal():
+            raise PlayerFailed(f"{player.name} wants to move to {self.board.text(point)}, which is not free")
         self.board.put(point, OWN)
         return self.board.text(point)
 
@@ -259,26 +274,23 @@ class GomocupEngine:
             refuse_people(player)
             player.prepare(game.start(0))
             self.players[game.spec] = player
-            self.limit_tree(game, player)
+            self.heed_memory()
         return game, player
 
-    def limit_tree(self, game: Game, player: Player) -> None:
-        """Let the tree of a player grow no larger than the memory that the manager allows us."""
-        kind, _, options = player.name.partition(":")
-        if kind in TREES and "sims=" not in options:
-            assert isinstance(player, SearchPlayer)
-            player.limits = replace(player.limits, nodes=self.most_nodes(game))
-
-    def most_nodes(self, game: Game) -> int | None:
-        """Return how many simulations a tree may hold; None if the manager says nothing."""
-        allowed = self.infos.get("max_memory", 0)
-        if allowed <= 0:
-            return None
-        spare = allowed - memory_used() - OTHER_MEMORY
-        if spare < 0:
-            self.say(f"MESSAGE {allowed >> 20} MB are too little: {memory_used() >> 20} MB are in use already")
-        fitting = spare // (game.most_legal * EDGE.itemsize + NODE.itemsize)
-        return max(FEWEST_SIMULATIONS, min(fitting, int(SIMS.most)))
+    def heed_memory(self) -> None:
+        """Let trees grow no larger than the memory that the manager allows us; say so where even the program is."""
+        allowed, used = self.infos.get("max_memory", 0), memory_used()
+        spare = allowed - used - BESIDE_TREE if allowed > 0 else None
+        if spare is not None and spare < 0:
+            needed = (used + BESIDE_TREE) >> 20
+            self.say(
+                f"MESSAGE max_memory of {allowed >> 20} MB is less than the {needed} MB that the program itself needs"
+            )
+        for spec, player in self.players.items():
+            kind, _, options = player.name.partition(":")
+            if kind in TREES and "sims=" not in options:
+                assert isinstance(player, SearchPlayer)
+                player.limits = replace(player.limits, nodes=most_nodes(load(spec), spare))
 
     # -- the opening of swap2 --
 
@@ -326,14 +338,6 @@ def two_words(text: str) -> tuple[str, str]:
     return words[0], words[1].strip()
 
 
-def memory_used() -> int:
-    """Return the bytes of memory that this process has had in use at most."""
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
 def refuse_people(player: Player) -> None:
     """Refuse a player who would need the terminal."""
     if player.at_terminal:
@@ -349,15 +353,12 @@ def serve(lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], 
     waiting: queue.Queue[tuple[str, float] | None] = queue.Queue()
 
     def read() -> None:
-        ended = False
         for line in lines:
-            if ended := line.strip().upper() == "END":
+            if line.strip().upper() == "END":
+                leave()  # whatever the main thread thinks or compiles
                 break
             waiting.put((line, time.monotonic()))
         waiting.put(None)
-        if ended:
-            time.sleep(END_WITHIN)
-            leave()  # the main thread thinks or compiles
 
     threading.Thread(target=read, daemon=True).start()
     while (found := waiting.get()) is not None:
@@ -367,6 +368,7 @@ def serve(lines: Iterable[str], say: Callable[[str], None], leave: Callable[[], 
 
 def run(player: str = "", seed: int = 0) -> None:
     """Be an engine on standard input and output."""
+    whole_number("seed", seed, -(2**63), 2**63 - 1)
     if player:
         refuse_people(make_player(player, load("gomoku")))  # a text that means nothing, before a manager waits
     serve(heard(LONGEST_LINE), tell, leave, player, seed)

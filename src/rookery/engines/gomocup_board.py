@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rookery.games.game import Game
-from rookery.games.gomoku_board import REMEMBERED
+from rookery.games.gomoku_board import REMEMBERED, wall_off
 from rookery.games.gomoku_text import point_text
 from rookery.games.position import Position
 
-OWN, OTHER = 1, 2
-POINT = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*")
-STONE = re.compile(r"\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d)\s*")
+OWN, OTHER, NOBODY = 1, 2, 3  # NOBODY: lies there, but counts for neither side
+POINT = re.compile(r"\s*(\d{1,18})\s*,\s*(\d{1,18})\s*")
+STONE = re.compile(r"\s*(\d{1,18})\s*,\s*(\d{1,18})\s*,\s*(\d)\s*")
 
 
 class Refused(Exception):
@@ -29,6 +29,8 @@ class Board:
     """point and owner"""
     plays_black: bool | None = None
     """whether our stones are black; not known before the first move"""
+    walls: list[int] = field(default_factory=list)
+    """points of stones that are out of the game, as those of the rows that won in a continuous game"""
     loose: int = 0
     """how many of the first stones may be in another order than that of the game"""
 
@@ -38,7 +40,7 @@ class Board:
 
     def put(self, point: int, owner: int) -> None:
         """Lay a stone; the first one tells the colours."""
-        if self.owner(point):
+        if self.owner(point) or point in self.walls:
             raise Refused(f"there is a stone on {self.text(point)} already")
         if self.plays_black is None:
             self.plays_black = owner == OWN
@@ -56,9 +58,14 @@ class Board:
 
     def set_up(self, stones: Iterable[tuple[int, int]]) -> None:
         """Lay stones in no sure order; we are to move, and so Black unless the other has more stones."""
-        self.stones, self.plays_black = [], None
+        self.stones, self.walls, self.plays_black = [], [], None
         for point, owner in stones:
-            self.put(point, owner)
+            if owner == NOBODY:
+                self.walls.append(point)
+            else:
+                self.put(point, owner)
+        if twice := [point for point in self.walls if self.owner(point) or self.walls.count(point) > 1]:
+            raise Refused(f"there is a stone on {self.text(twice[0])} already")
         owners = [owner for _, owner in self.stones]
         self.plays_black = owners.count(OWN) >= owners.count(OTHER)
         self.loose = len(self.stones)
@@ -67,26 +74,28 @@ class Board:
         """Lay the stones of an opening, which are black and white in turns."""
         owners = (OWN, OTHER) if plays_black else (OTHER, OWN)
         self.stones = [(point, owners[number % 2]) for number, point in enumerate(points)]
-        self.plays_black, self.loose = plays_black, 0
+        self.walls, self.plays_black, self.loose = [], plays_black, 0
 
     def point(self, text: str) -> int:
         """Read a point."""
         found = POINT.fullmatch(text)
         if not found:
-            raise Refused(f"{text.strip()[:60]!r} should be a point X,Y")
+            raise Refused(f"{text.strip()[:60]!r} should be a point X,Y, both in 0..{self.size - 1}")
         return self.checked(int(found[1]), int(found[2]))
 
     def stone(self, text: str) -> tuple[int, int]:
         """Read a stone and whose it is."""
         found = STONE.fullmatch(text)
-        if not found or int(found[3]) not in (OWN, OTHER):
-            raise Refused(f"{text[:60]!r} should be X,Y,1 for a stone of ours or X,Y,2 for one of the other's")
+        if not found or int(found[3]) not in (OWN, OTHER, NOBODY):
+            meanings = "X,Y,1 for a stone of ours, X,Y,2 for one of the other's or X,Y,3 for one out of the game"
+            raise Refused(f"{text.strip()[:60]!r} should be {meanings}")
         return self.checked(int(found[1]), int(found[2])), int(found[3])
 
     def checked(self, col: int, row: int) -> int:
         """Return the number of a point; refuse one that is not on the board."""
         if col >= self.size or row >= self.size:
-            raise Refused(f"{col},{row} is not on the board of {self.size} x {self.size}")
+            where = f"{col},{row}" if max(col, row) < 1000 else "the point"
+            raise Refused(f"{where} is not on the board of {self.size} x {self.size}: both are in 0..{self.size - 1}")
         return row * self.size + col
 
     def text(self, point: int) -> str:
@@ -95,6 +104,12 @@ class Board:
 
     def position(self, game: Game) -> Position:
         """Return the position in which we are to move."""
+        position = self.position_of_stones(game)
+        wall_off(position.state, self.walls)
+        return position
+
+    def position_of_stones(self, game: Game) -> Position:
+        """Return that position without the stones that are out of the game."""
         black = self.plays_black is not False
         if not self.loose:
             position = game.start(0)

@@ -11,6 +11,8 @@ The five empty bits between two windows let one operation count in all four at o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numba import njit, uint32, uint64
 
@@ -176,6 +178,18 @@ def lay_stones(state: State, signs: np.ndarray) -> None:
         if signs[point] > 0:
             state.colour = signs[point] - 1
             put_stone(state, point)
+
+
+def wall_off(state: State, points: Iterable[int]) -> None:
+    """Take empty points out of a game that goes on: nobody may move there, and they are of no colour.
+
+    Texts and observations do not tell of them.
+    """
+    for point in points:
+        state["empty"][point >> 6] &= ~(np.uint64(1) << np.uint64(point & 63))
+        state["left"] -= 1
+    if state["left"] == 0 and state["result"] == ON:
+        state["result"] = DRAWN
 
 
 @njit(cache=True, nogil=True)

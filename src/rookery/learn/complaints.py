@@ -25,11 +25,18 @@ def problem_lines(error: ValidationError, model: type[BaseModel], origins: dict[
     """Return a line for each problem; `origins` says of a key, by its path, where it came from."""
     lines = []
     for found in error.errors(include_url=False):
+        if found["type"] == "too_short" and len(found["input"]) >= found["ctx"]["min_length"]:
+            continue  # of what stands there some is wrong, which is told
         path, field, keys = place_of(model, found["loc"])
         for where, what in problems_of(found, path, field, keys):
-            origin = next((f" ({text})" for key, text in origins.items() if f"{where}.".startswith(f"{key}.")), "")
+            origin = next((f" ({text})" for key, text in origins.items() if is_below(where, key)), "")
             lines.append(f"{where}: {what}{origin}" if where else f"{what}{origin}")
     return lines
+
+
+def is_below(path: str, key: str) -> bool:
+    """Tell whether a path is that of a key or of a part of it."""
+    return path.startswith(key) and path[len(key) : len(key) + 1] in ("", ".", "[")
 
 
 def problems_of(found: Any, path: str, field: FieldInfo | None, keys: list[str]) -> Iterable[tuple[str, str]]:
@@ -54,7 +61,8 @@ def problems_of(found: Any, path: str, field: FieldInfo | None, keys: list[str])
             f"is missing; it must be {tags}" if given is None else f"must be {tags}, not {shown(given)}",
         )
     else:
-        yield path, f"must be {allowed(field) if field else found['msg']}, not {shown(value)}"
+        least = f", {found['ctx']['min_length']} at least" if kind == "too_short" else ""
+        yield path, f"must be {allowed(field) if field else found['msg']}{least}, not {shown(value)}"
 
 
 def meant(key: str, keys: list[str]) -> str:

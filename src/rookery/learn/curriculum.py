@@ -6,8 +6,10 @@
       judged.jsonl           a line for each generation: losses, matches, rating
       outcome.json           once it is done: the network it hands on, and why it was done
 
-A stage without `outcome.json` is the one that goes on; who removes the folder of a stage begins it anew. When passes,
-games or time run out before a stage is done, the curriculum ends there with an account of what is missing.
+    set_aside/1/1a/          a stage that was begun anew, as it was before
+
+A stage without `outcome.json` is the one that goes on. When passes, games or time run out before a stage is done, the
+curriculum ends there with an account of what is missing.
 """
 
 from __future__ import annotations
@@ -15,16 +17,21 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from rookery.arena import networks
 from rookery.arena.evaluator import chosen_device
 from rookery.arena.networks import network_file
+from rookery.arena.player import Player
 from rookery.arena.players import make_player
 from rookery.errors import BadInput
+from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.games.options import given_path
 from rookery.learn.curriculum_settings import (
@@ -35,11 +42,13 @@ from rookery.learn.curriculum_settings import (
     read_curriculum,
     settings_of,
     stage_seed,
+    waits_in_vain,
 )
 from rookery.learn.files import LineLog, is_part, sweep, told, write_json, write_whole
 from rookery.learn.imitation import ImitationSettings, read_imitation
 from rookery.learn.judging import Judge, elo_after, in_words, plateau
 from rookery.learn.judging import told as told_of
+from rookery.learn.lessons import make_supervisor
 from rookery.learn.locks import Lock
 from rookery.learn.runs import CONFIG
 from rookery.learn.settings import RunSettings, network_values, read_settings
@@ -58,9 +67,8 @@ from rookery.learn.starts import start_bytes
 from rookery.learn.tracking import check_sinks
 from rookery.learn.yaml_text import yaml_text
 
-FILE, PROGRESS, STAGES, JUDGED, OUTCOME, LOCK = (
-    "curriculum.yaml", "progress.json", "stages", "judged.jsonl", "outcome.json", "lock",
-)  # fmt: skip
+FILE, STAGES, PROGRESS = networks.CURRICULUM, networks.STAGES, networks.PROGRESS
+JUDGED, OUTCOME, LOCK, ASIDE = "judged.jsonl", "outcome.json", "lock", "set_aside"
 MET, MISSED, STOPPED = "met", "missed", "stopped"
 
 
@@ -188,6 +196,8 @@ class Outcome:
     account: str = ""
     network: Path | None = None
     """the newest one that was handed on"""
+    stage: str = ""
+    """the one it ended with, unless all are done"""
 
 
 class Curriculum:
@@ -251,18 +261,37 @@ class Curriculum:
         end  told the account of each stage that is done
         help_with  who plays and makes lessons
         """
+        refuse_waiting(self.settings)
         self.check_stages()
         network: Path | None = None
         for number, stage in enumerate(self.settings.stages):
             if self.outcome_of(number) is None:
                 verdict, account = self.run_stage(number, network, stop, partial(say, stage.name), help_with)
                 if verdict != MET:
-                    return Outcome(verdict, account, network)
+                    return Outcome(verdict, account, network, stage.name)
                 end(account)
             done = self.outcome_of(number)
             assert done is not None
             network = self.stage_folder(number) / done["network"]
         return Outcome(MET, f"all {len(self.settings.stages)} stages are done", network)
+
+    def begin_anew(self, name: str) -> list[Path]:
+        """Put a stage and those behind it aside, so that they begin anew; return where they are now. The lock is held.
+
+        The last one is moved first: killed in between, what is left belongs together.
+        """
+        names = [stage.name for stage in self.settings.stages]
+        if name not in names:
+            raise BadInput(f"{self.folder} has no stage {name!r}; its stages are {', '.join(names)}")
+        folders = [self.stage_folder(number) for number in range(names.index(name), len(names))]
+        moved: list[Path] = []
+        place = next(free for each in count(1) if not (free := self.folder / ASIDE / str(each)).exists())
+        with told(place):
+            for folder in reversed([folder for folder in folders if folder.exists()]):
+                os.makedirs(place, exist_ok=True)
+                os.rename(folder, place / folder.name)
+                moved.insert(0, place / folder.name)
+        return moved
 
     def check_stages(self) -> None:
         """Refuse what no longer belongs together: settings of a stage that is done, and stages behind one that is not.
@@ -275,7 +304,8 @@ class Curriculum:
             folder = self.stage_folder(number)
             if self.outcome_of(number) is None and begun:
                 raise BadInput(
-                    f"{folder} is not done, but {', '.join(begun)} went on from what it was; remove those folders, too"
+                    f"{folder} is not done, but {', '.join(begun)} went on from what it was; "
+                    f"`rookery resume {self.folder} --from {folder.name}` begins them anew, too"
                 )
             if (folder / CONFIG).exists() or (folder / OUTCOME).exists():
                 begun.insert(0, str(folder))
@@ -322,19 +352,38 @@ class Curriculum:
 
 
 def check_machine(settings: CurriculumSettings) -> None:
-    """Refuse what this machine lacks, and players that do not play the game of their stage."""
+    """Refuse what this machine lacks, players that do not play the game of their stage, and waiting in vain."""
     chosen_device(settings.device)
+    refuse_waiting(settings)
     if settings.start:
         values = network_values(settings.network, load(settings.stages[0].game))
         start_bytes(settings.start, values, settings.network.observation)
-    for stage in settings.stages:
-        game = load(stage.game)
+    for number, stage in enumerate(settings.stages):
         if isinstance(stage, SelfplayStage):
             check_sinks(stage.tracking)
-        else:
-            make_player(stage.lessons.supervisor, game).close()
-        for player in [*(wanted.player for wanted in stage.until.beats), *stage.until.watched]:
-            make_player(player, game).close()
+        for key, text, make in players_of(stage):
+            try:
+                with closing(make(text, load(stage.game))) as player:
+                    if player.at_terminal:
+                        raise BadInput(f"player {text!r} is a person; nobody sits there when a curriculum is worked on")
+            except BadInput as error:
+                raise BadInput(f"stages[{number}].{key}: {error} (stage {stage.name})") from None
+
+
+def refuse_waiting(settings: CurriculumSettings) -> None:
+    """Refuse stages that could never be done."""
+    if problems := waits_in_vain(settings):
+        raise BadInput("; ".join(problems))
+
+
+def players_of(stage: Stage) -> Iterator[tuple[str, str, Callable[[str, Game], Player]]]:
+    """Yield the players that a stage names: the key, the text, and what makes a player of it."""
+    if isinstance(stage, ImitationStage):
+        yield "lessons.supervisor", stage.lessons.supervisor, make_supervisor
+    for number, wanted in enumerate(stage.until.beats):
+        yield f"until.beats[{number}].player", wanted.player, make_player
+    for number, text in enumerate(stage.until.watched):
+        yield f"until.watched[{number}]", text, make_player
 
 
 def is_curriculum_folder(folder: Path) -> bool:

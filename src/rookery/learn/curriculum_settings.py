@@ -6,17 +6,20 @@ looked at after every generation: a pass over the positions, or a checkpoint.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
+from rookery.arena.score import Score
 from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.games.rng import random_bits
-from rookery.learn.complaints import in_one_message, problem_lines
+from rookery.learn.complaints import in_one_message, problem_lines, shown
 from rookery.learn.imitation import ImitationSettings
 from rookery.learn.network_sections import NetworkSettings
 from rookery.learn.sections import (
@@ -67,6 +70,35 @@ class PlateauSettings(Section):
     """it has stopped if it got better by no more than this in them"""
 
 
+@lru_cache(maxsize=64)
+def clean_low(games: int) -> float:
+    """Return the lower end of the interval after nothing but wins: no match of so many games has a higher one."""
+    return Score(((1.0, 1.0),) * (games // 2)).interval[0]
+
+
+def beats_problems(until: UntilSettings) -> list[str]:
+    """Say which players cannot be beaten as is asked."""
+    found = []
+    for number, wanted in enumerate(until.beats):
+        if wanted.share >= 1:
+            found.append(f"beats[{number}].share: must be below 1, since it must be exceeded, not {wanted.share:g}")
+        if wanted.least and until.games % 2 == 0 and wanted.least > (most := clean_low(until.games)):
+            found.append(
+                f"beats[{number}].least: must be at most {math.floor(1000 * most) / 1000:g}, the lower end of the "
+                f"interval after {until.games} wins in {until.games} games (until.games), not {wanted.least:g}"
+            )
+    return found
+
+
+def plateau_problems(until: UntilSettings, generations: int, why: str) -> list[str]:
+    """Say that a plateau cannot be told in so many generations, the most that there will be."""
+    over = until.plateau.over
+    if until.plateau.of == "none" or over < generations:
+        return []
+    allowed = f"must be below {generations}" if generations > 1 else "cannot be asked for"
+    return [f"until.plateau.over: {allowed}, the generations that there are at most ({why}), not {over}"]
+
+
 class UntilSettings(Section):
     """When a stage is done: all of this must hold after the same generation. What is not asked for always does."""
 
@@ -89,8 +121,9 @@ class UntilSettings(Section):
 
     @model_validator(mode="after")
     def fits(self) -> UntilSettings:
-        """Refuse odd numbers of games."""
+        """Refuse odd numbers of games, and what no match can show."""
         refuse(
+            *beats_problems(self),
             self.games % 2 and f"games: must be even, since games are played in pairs, not {self.games}",
             self.watched_games % 2
             and f"watched_games: must be even, since games are played in pairs, not {self.watched_games}",
@@ -100,7 +133,17 @@ class UntilSettings(Section):
 
 # ---- stages --------------------------------------------------------------------------------------
 
-Name = Annotated[str, BeforeValidator(as_word), Field(strict=True, pattern=r"^\w[\w.-]*$", max_length=64)]
+
+def as_folder(value: str) -> str:
+    """Take a name that a folder may have; refuse any other."""
+    if not re.fullmatch(r"\w[\w.-]{0,63}", value):
+        raise ValueError(
+            f": must be at most 64 letters, digits or signs _ - . and begin with no sign but _, not {shown(value)}"
+        )
+    return value
+
+
+Name = Annotated[str, BeforeValidator(as_word), Field(strict=True), AfterValidator(as_folder)]
 
 
 class ImitationStage(Section):
@@ -122,7 +165,11 @@ class ImitationStage(Section):
     @model_validator(mode="after")
     def fits(self) -> ImitationStage:
         """Refuse what a pass does not leave behind."""
-        refuse(self.until.plateau.of == "elo" and "until.plateau.of: must be loss for imitation, not elo")
+        passes = self.training.passes
+        refuse(
+            self.until.plateau.of == "elo" and "until.plateau.of: must be loss for imitation, not elo",
+            *plateau_problems(self.until, passes, "training.passes"),
+        )
         return self
 
 
@@ -155,7 +202,7 @@ class SelfplayStage(Section):
         refuse(
             kept <= over
             and f"checkpoints.keep.last: must be above {over} (until.plateau.over), not {kept}, since each checkpoint "
-            "meets the one so many before"
+            "meets the one so many before",
         )
         return self
 
@@ -234,6 +281,20 @@ def board_problems(settings: CurriculumSettings) -> list[str]:
     return [f"network.kind: must be tower, since boards differ between stages, not {settings.network.kind}"]
 
 
+def waits_in_vain(settings: CurriculumSettings) -> list[str]:
+    """Say which stages of self-play wait for more checkpoints than there can be.
+
+    Whoever runs such a stage by itself, for a time, does not ask when it is done; so these settings are none the worse.
+    """
+    found = []
+    for number, stage in enumerate(settings.stages):
+        if isinstance(stage, SelfplayStage):
+            generations = math.ceil(stage.selfplay.games / stage.checkpoints.every)
+            problems = plateau_problems(stage.until, generations, "selfplay.games / checkpoints.every")
+            found += [f"stages[{number}].{problem} (stage {stage.name})" for problem in problems]
+    return found
+
+
 def cautions(settings: CurriculumSettings) -> list[str]:
     """Say what can be run but will hardly lead anywhere."""
     return [
@@ -259,12 +320,25 @@ def read_curriculum(source: str | os.PathLike[str], overrides: Sequence[str] = (
     values = read_yaml(text, name)
     if not isinstance(values, dict):
         raise BadInput(f"{name} should hold the keys {', '.join(CurriculumSettings.model_fields)}")
-    for override in overrides:
-        override_values(values, override)
+    given = {override_values(values, override): f"from --set {override}" for override in overrides}
     try:
         return CurriculumSettings.model_validate(values)
     except ValidationError as error:
-        raise BadInput(in_one_message(name, problem_lines(error, CurriculumSettings, {}))) from None
+        lines = problem_lines(error, CurriculumSettings, origins(values.get("stages"), given))
+        raise BadInput(in_one_message(name, lines)) from None
+
+
+def origins(stages: Any, given: dict[str, str]) -> dict[str, str]:
+    """Say of keys where they came from, `given` by paths with names of stages: a --set, else a stage by its name."""
+    parts = stages if isinstance(stages, list) else []
+    names = [str(stage.get("name", "")) if isinstance(stage, dict) else "" for stage in parts]
+    numbers = {name: f"stages[{number}]" for number, name in reversed(list(enumerate(names)))}
+    found = {}
+    for path, origin in given.items():
+        first, _, rest = path.removeprefix("stages.").partition(".")
+        known = path.startswith("stages.") and first in numbers
+        found[f"{numbers[first]}.{rest}" if known else path] = origin
+    return found | {f"stages[{number}]": f"stage {name}" for number, name in enumerate(names) if name}
 
 
 @lru_cache(maxsize=64)

@@ -29,6 +29,7 @@ import numpy as np
 import torch
 from pydantic import ValidationError, model_validator
 
+from rookery.arena import networks
 from rookery.arena.evaluator import chosen_device
 from rookery.errors import BadInput
 from rookery.games.library import load
@@ -64,7 +65,7 @@ from rookery.nets.files import About, save_network
 from rookery.nets.network import Network
 from rookery.search.threads import cores, new_stop, on_threads
 
-SHARDS, FIGURES, NETWORK = "shards", "figures.jsonl", "network.pth"
+SHARDS, FIGURES, NETWORK = "shards", "figures.jsonl", networks.IMITATED
 LESSONS = (1 << 62) + 2  # the stream of random numbers that are seeds of lessons
 TOGETHER = 20  # steps between two looks at the outside world
 SNAPSHOT = 60.0  # seconds after which the state is saved inside a pass

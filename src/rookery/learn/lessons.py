@@ -2,8 +2,9 @@
 
 Game number g of a seed begins with some random moves and goes on by the supervisor's, except that some are drawn at
 random, so that it says what to do in strange positions, too. Games of chess begin with a part of an ordinary opening,
-drawn for each, and the random moves follow. Games are made in shards of `SHARD` and each shard is a
-file that is there whole or not at all: who was stopped goes on with the first that is missing.
+drawn for each, and the random moves follow. Games are kept in shards of `SHARD`, each a file that is there whole or not
+at all. Where a game takes long it is a file of its own until its shard is whole. Who was stopped goes on with what is
+missing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +24,7 @@ from rookery.arena.chess_openings import CHESS_OPENINGS
 from rookery.arena.openings import Centre, Opening, RandomMoves, parse_moves, usual_openings
 from rookery.arena.player import Player, turn_of, turn_seed
 from rookery.arena.players import FORMS, make_player
+from rookery.arena.searching import Analyst
 from rookery.arena.texts import read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
@@ -30,20 +33,26 @@ from rookery.games.position import Position
 from rookery.games.rng import random_below
 from rookery.games.rules import legal, mover, observe, payoff, play, start
 from rookery.learn.book import Rows
-from rookery.learn.files import sweep, told, write_whole
+from rookery.learn.files import remove_quietly, sweep, told, write_whole
 from rookery.learn.replay import empty_rows
 from rookery.learn.sections import LessonSettings
-from rookery.learn.spread import Processes, Spreader
+from rookery.learn.spread import Processes, Spreader, Threads
 from rookery.search.gomoku_baseline import WIN
 from rookery.search.gomoku_groups import SCALE
 from rookery.search.gomoku_guided import Guidance, guided_games
-from rookery.search.threads import cores, new_stop, on_threads
+from rookery.search.threads import cores
 
 SHARD = 32
 """games of a file"""
+QUICK_DEPTH = 6  # up to which compiled code makes a shard in seconds
+Piece = tuple[int, int]
+"""the first of some games that are made together, and how many they are"""
 ATTEMPTS = 50  # draws of an opening that does not end the game
 WHOLE = 1_000_000  # parts of all games in which the share held out is counted
 STRAY = 1 << 20  # random numbers of a game from here on choose its random moves
+
+
+NOTHING = (-1, -1, 0, -1, 0)  # what stands in the columns of `Lessons` behind the end of a game
 
 
 class Lessons(NamedTuple):
@@ -74,12 +83,26 @@ def baseline_depth(text: str, game: Game) -> int:
     return int(given.value("depth") or 0) if is_compiled else 0
 
 
-def make_lessons(game: Game, settings: LessonSettings, seed: int, first: int, count: int) -> Lessons:
-    """Make games `first`, `first` + 1, ... of a seed, on one thread."""
-    make_player(settings.supervisor, game).close()  # refuses one that does not play the game
+def make_supervisor(text: str, game: Game) -> Player:
+    """Make who teaches; refuse a player that does not play the game, or does not say what it thinks of a position."""
+    player = make_player(text, game)
+    if not isinstance(player, Analyst):
+        player.close()
+        raise BadInput(f"the supervisor {text!r} does not say what it thinks of a position, as players that search do")
+    return player
+
+
+def make_lessons(
+    game: Game, settings: LessonSettings, seed: int, first: int, count: int, player: Player | None = None
+) -> Lessons:
+    """Make games `first`, `first` + 1, ... of a seed, on one thread; `player` is the supervisor, if it is made."""
     depth = baseline_depth(settings.supervisor, game)
     if not depth:
-        return played_lessons(game, settings, seed, first, count)
+        if player is not None:
+            return played_lessons(game, settings, seed, first, count, player)
+        with closing(make_supervisor(settings.supervisor, game)) as made_here:
+            return played_lessons(game, settings, seed, first, count, made_here)
+    make_player(settings.supervisor, game).close()  # refuses a game that it does not play
     guidance = Guidance(depth, settings.opening, settings.explore, all_moves=settings.temperature > 0)
     made = guided_games(count, int(game.options["size"]), seed, first, guidance)
     return Lessons(made.moves, made.chosen, values_of(made.scores), made.considered, values_of(made.worths))
@@ -90,20 +113,16 @@ def values_of(scores: np.ndarray) -> np.ndarray:
     return np.where(abs(scores) >= WIN, np.sign(scores), np.tanh(scores / SCALE)).astype(np.float32)
 
 
-def played_lessons(game: Game, settings: LessonSettings, seed: int, first: int, count: int) -> Lessons:
+def played_lessons(game: Game, settings: LessonSettings, seed: int, first: int, count: int, player: Player) -> Lessons:
     """Let any player of the arena play the games, one after the other."""
     shape = count, game.longest
     made = Lessons(
         np.full(shape, -1, np.int16), np.full(shape, -1, np.int16), np.zeros(shape, np.float32),
         np.zeros((count, 0, 1), np.int16), np.zeros((count, 0, 1), np.float32),
     )  # fmt: skip
-    player = make_player(settings.supervisor, game)
-    try:
-        player.prepare(game.start())
-        for g in range(count):
-            play_lesson(game, settings, seed, first + g, player, Lessons(*(column[g] for column in made)))
-    finally:
-        player.close()
+    player.prepare(game.start())
+    for g in range(count):
+        play_lesson(game, settings, seed, first + g, player, Lessons(*(column[g] for column in made)))
     return made
 
 
@@ -179,25 +198,65 @@ def load_lessons(path: Path) -> Lessons:
         raise BadInput(f"{path} is damaged: {reason}; remove it and it is made again") from None
 
 
-class ShardMaker:
-    """Makes shards by their numbers, on one thread."""
+class LessonMaker:
+    """Makes games, on one thread, and asks the same player in all of them."""
+
+    player: Player | None = None
 
     def __init__(self, spec: str, settings: LessonSettings, seed: int):
         self.game, self.settings, self.seed = load(spec), settings, seed
 
-    def __call__(self, number: int) -> Lessons:
-        """Make a shard."""
-        return trimmed(make_lessons(self.game, self.settings, self.seed, number * SHARD, SHARD))
+    def __call__(self, piece: Piece) -> Lessons:
+        """Make some games."""
+        if not baseline_depth(self.settings.supervisor, self.game) and self.player is None:
+            self.player = make_supervisor(self.settings.supervisor, self.game)
+        return trimmed(make_lessons(self.game, self.settings, self.seed, *piece, self.player))
+
+    def __del__(self) -> None:
+        if self.player is not None:
+            self.player.close()
 
 
-def makers(spread: Spreader | None, game: Game, settings: LessonSettings) -> Spreader | None:
-    """Return who makes shards beside this process: of processes, as many as there may be threads.
+def makers(spread: Spreader | None, game: Game, settings: LessonSettings) -> Spreader:
+    """Return who makes games: of threads or processes, as many as there may be.
 
-    None for games that are compiled as a whole, which threads make as fast.
+    Games that are compiled as a whole are made by threads, which are as fast as processes.
     """
+    threads = Threads(settings.threads or cores())
     if not isinstance(spread, Processes):
-        return spread
-    return None if baseline_depth(settings.supervisor, game) else Processes(settings.threads or spread.count)
+        return spread or threads
+    return threads if baseline_depth(settings.supervisor, game) else Processes(settings.threads or spread.count)
+
+
+def pieces_of(number: int, count: int) -> list[Piece]:
+    """List the pieces of so many games that a shard is made of."""
+    return [(first, count) for first in range(number * SHARD, (number + 1) * SHARD, count)]
+
+
+def piece_path(folder: Path, piece: Piece) -> Path:
+    """Name the file of a piece: its shard, if it is a whole one."""
+    first, count = piece
+    return shard_path(folder, first // SHARD) if count == SHARD else folder / f"game_{first:07d}.npz"
+
+
+def join_pieces(folder: Path, pieces: list[Piece]) -> None:
+    """Make a shard of its pieces, the same that it would be if it had been made at once."""
+    paths = [piece_path(folder, piece) for piece in pieces]
+    found = [load_lessons(path) for path in paths]
+    longest = max(some.moves.shape[1] for some in found)
+    columns = [
+        np.concatenate([padded(getattr(some, name), longest, fill) for some in found])
+        for name, fill in zip(Lessons._fields, NOTHING, strict=True)
+    ]
+    save_lessons(shard_path(folder, pieces[0][0] // SHARD), Lessons(*columns))
+    for path in paths:
+        remove_quietly(path)
+
+
+def padded(column: np.ndarray, plies: int, fill: int) -> np.ndarray:
+    """Return what is known of some games with room for so many plies; where no worths are known there is no room."""
+    room = [(0, 0), (0, plies - column.shape[1] if column.shape[1] else 0), *[(0, 0)] * (column.ndim - 2)]
+    return np.pad(column, room, constant_values=fill)
 
 
 def gather_lessons(
@@ -211,40 +270,41 @@ def gather_lessons(
 ) -> list[Lessons] | None:
     """Return shards with as many positions as asked for, making those that are missing; None if told to stop.
 
-    As many shards as there are threads are made side by side, or by `spread` as many as seem to be needed. `say` is
-    told how many positions there are.
+    As many shards as there are threads are made side by side, or by `spread` as many as seem to be needed, game by game
+    where one takes long. `stop` is asked after each piece, and `say` told how many positions there are.
     """
     spread = makers(spread, game, settings)
+    together = SHARD if 0 < baseline_depth(settings.supervisor, game) <= QUICK_DEPTH else 1
     with told(folder):
         os.makedirs(folder, exist_ok=True)
     sweep(folder)
     found: list[Lessons] = []
     positions, threads = 0, settings.threads or cores()
-    make = partial(ShardMaker, game.spec, settings, seed)
-    maker = make()
-
-    def shard(number: int) -> Lessons:
-        path = shard_path(folder, number)
-        if not path.exists():
-            save_lessons(path, maker(number))
-        return load_lessons(path)
-
+    make = partial(LessonMaker, game.spec, settings, seed)
     while positions < settings.positions:
         each = positions // len(found) if found else SHARD * game.longest // 4  # of a shard; the first guess is high
-        wanted = range(len(found), len(found) + max(threads, (settings.positions - positions) // each if spread else 0))
+        more = 0 if isinstance(spread, Threads) else (settings.positions - positions) // each
+        wanted = range(len(found), len(found) + max(threads, more))
         missing = [number for number in wanted if not shard_path(folder, number).exists()]
         if missing and missing[0] > wanted[0]:  # what is there may be enough
             wanted, missing = range(wanted[0], missing[0]), []
         if missing and stop():
             return None
-        for number, lessons in spread(make, missing) if spread and missing else ():
-            save_lessons(shard_path(folder, number), lessons)
+        shards = {number: pieces_of(number, together) for number in missing}
+        pieces = [piece for part in shards.values() for piece in part]
+        made = positions
+        for piece, lessons in spread(make, [piece for piece in pieces if not piece_path(folder, piece).exists()]):
+            save_lessons(piece_path(folder, piece), lessons)
+            made += lessons.positions
+            say(made)
             if stop():
                 return None
-        for lessons in on_threads(shard, wanted, threads, new_stop()):
+        for part in shards.values() if together < SHARD else ():
+            join_pieces(folder, part)
+        for number in wanted:
             if positions < settings.positions:  # how many there are must not depend on the threads
-                found.append(lessons)
-                positions += lessons.positions
+                found.append(load_lessons(shard_path(folder, number)))
+                positions += found[-1].positions
         say(positions)
     return found
 

@@ -26,6 +26,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rookery.arena import networks
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.library import load
@@ -342,6 +343,10 @@ def run_folder(text: str, parent: Path = Path("runs")) -> Path:
     for path in (given_path(text), parent / text):
         if is_run(path):
             return path
+    for path in (given_path(text), parent / text):
+        if (path / networks.CURRICULUM).is_file():
+            stages = ", ".join(map(str, find_runs([path / networks.STAGES]))) or "none so far"
+            raise BadInput(f"{path} is a curriculum; those of its stages that are runs: {stages}")
     names = ", ".join(path.name for path in find_runs([parent])) or "none"
     raise BadInput(f"{text!r} is no run; give its folder, or the name of one under {parent}: {names}")
 

@@ -253,14 +253,18 @@ def settings_text(source: str) -> tuple[str, str]:
         raise BadInput(f"the settings {source!r} cannot be read: {reason}; give a file, or one of {names}") from None
 
 
-def override_values(values: dict[Any, Any], override: str) -> str:
+def override_values(values: Any, override: str) -> str:
     """Put one `section.key=value` in its place and return the path of its key; part of a list is told by its name."""
     path, equals, text = override.partition("=")
     keys = path.strip().split(".")
     if not equals or not all(keys):
         raise BadInput(f"--set {override!r} should read section.key=value, such as training.batch=512")
     for depth, key in enumerate(keys[:-1], start=1):
-        values = own_part(values, key)
+        above, values = values, own_part(values, key)
+        if values is None and isinstance(above, list):
+            names = ", ".join(str(part.get("name")) for part in above if isinstance(part, dict))
+            where = ".".join(keys[: depth - 1])
+            raise BadInput(f"--set {override!r}: {where} has nothing named {key}; it has {names or 'nothing'}")
         last = depth == len(keys) - 1
         if not isinstance(values, dict if last else dict | list):
             raise BadInput(f"--set {override!r}: {'.'.join(keys[:depth])} is {shown(values)} and has no keys")

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection
 from typing import Any, Protocol
@@ -36,6 +36,28 @@ def in_turn(maker: Callable[[], Worker], tasks: Iterable[Any]) -> Iterator[tuple
     worker = maker()
     for task in tasks:
         yield task, worker(task)
+
+
+class Threads:
+    """Threads of this process, each with a worker of its own: for work that leaves the interpreter alone meanwhile."""
+
+    def __init__(self, count: int):
+        self.count = count
+
+    def __call__(self, maker: Callable[[], Worker], tasks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield each task with its result, as they come; who stops listening waits for those at work alone."""
+        wanted, own = list(tasks), threading.local()
+
+        def begin() -> None:
+            own.worker = maker()
+
+        pool = ThreadPoolExecutor(max(1, min(self.count, len(wanted))), initializer=begin)
+        try:
+            waiting = {pool.submit(lambda task: own.worker(task), task): task for task in wanted}
+            for future in as_completed(waiting):
+                yield waiting[future], future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 class Processes:

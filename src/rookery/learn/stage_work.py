@@ -14,6 +14,7 @@ from rookery.learn.loop import PlayersMaker, Training, new_run, self_play
 from rookery.learn.runs import CONFIG, Run, rounded
 from rookery.learn.settings import RunSettings
 from rookery.learn.spread import Spreader
+from rookery.learn.summaries import flattened
 
 Say = Callable[[str, int, int, str], None]
 """told what is being counted, how much of it is done, of how much, and figures in a few words"""
@@ -172,9 +173,11 @@ def same_settings(folder: Path, found: Any, wanted: Any, besides: Collection[str
     """
     free = {"start", "threads", *besides}
     ours, theirs = (each.model_dump(exclude=free) | {"game": load(each.game).spec} for each in (found, wanted))
-    changed = sorted(key for key in ours if ours[key] != theirs.get(key))
-    if changed:
+    before, now = flattened(ours), flattened(theirs)
+    keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    if keys:
+        changed = ", ".join(f"{key} was {before.get(key, 'not there')}, is {now.get(key, 'not there')}" for key in keys)
         raise BadInput(
-            f"{folder} was begun with other settings ({', '.join(changed)}), which cannot change while it goes on; "
-            "change them back, or remove the folder to begin the stage anew"
+            f"{folder} was begun with other settings ({changed}), which cannot change while it goes on; change them "
+            f"back, or `rookery resume {folder.parent.parent} --from {folder.name}` begins the stage anew"
         )

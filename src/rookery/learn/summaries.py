@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rookery.arena import networks
 from rookery.errors import BadInput
 from rookery.learn import runs
 from rookery.learn.files import LineLog
@@ -45,13 +46,13 @@ class Summary:
     age_seconds: float = 0.0
     """since something was last written about its progress"""
     note: str = ""
-    """what is wrong with it"""
+    """what is wrong with it, or how far it is if it is a curriculum"""
 
 
-def read_progress(folder: Path) -> dict[str, Any] | None:
+def read_progress(folder: Path, file: str = runs.PROGRESS) -> dict[str, Any] | None:
     """Read the progress file; None if there is none, or none that can be understood."""
     try:
-        progress = json.loads((folder / runs.PROGRESS).read_bytes())
+        progress = json.loads((folder / file).read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
     return progress if isinstance(progress, dict) else None
@@ -66,7 +67,7 @@ def status_of(folder: Path, progress: dict[str, Any] | None) -> str:
 def summarise(folder: Path) -> Summary:
     """Look at a run."""
     name = folder.name or str(folder.resolve().name)
-    age = max(0.0, time.time() - last_change(folder))  # the clock may have been put back
+    age = age_of(folder)
     try:
         manifest = read_manifest(folder)
     except BadInput as error:
@@ -105,10 +106,15 @@ def whole(value: Any) -> int:
     return value if type(value) is int else 0
 
 
+def age_of(folder: Path) -> float:
+    """Return the seconds since something was last written about a run's progress."""
+    return max(0.0, time.time() - last_change(folder))  # the clock may have been put back
+
+
 def last_change(folder: Path) -> float:
     """Return when something was last written about a run's progress."""
     times = []
-    for path in (folder / runs.PROGRESS, folder / runs.CONFIG):
+    for path in (folder / name for name in (runs.PROGRESS, runs.CONFIG, networks.PROGRESS, networks.CURRICULUM)):
         with contextlib.suppress(OSError):
             times.append(path.stat().st_mtime)
     return max(times, default=0.0)

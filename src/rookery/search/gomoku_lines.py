@@ -25,7 +25,7 @@ from numba import njit, uint64
 from rookery.errors import BadInput
 from rookery.games.bits import Word
 from rookery.games.gomoku import Gomoku
-from rookery.games.gomoku_board import BLACK, DIRECTIONS, LARGEST, MARGIN, WHITE, has_stone
+from rookery.games.gomoku_board import BLACK, DIRECTIONS, LARGEST, MARGIN, WHITE, has_stone, point_is_empty
 from rookery.games.position import Position
 from rookery.games.rng import number
 from rookery.games.rules import State
@@ -164,6 +164,9 @@ def lay_state(board: State, state: State) -> Word:
         if colour >= 0:
             flip_bits(board, colour, point)
             key ^= key_of(colour, point)
+        elif not point_is_empty(state, point):  # out of the game, as if it were outside the board
+            flip_bits(board, BLACK, point)
+            flip_bits(board, WHITE, point)
     return key
 
 
@@ -173,7 +176,7 @@ def find_near(board: State, state: State, near: np.ndarray) -> None:
     for row in range(LARGEST):
         near[row] = uint64(0)
     for point in range(state.size * state.size):
-        if stone_at(state, point) >= 0:
+        if not point_is_empty(state, point):
             add_near(board, near, point)
 
 
