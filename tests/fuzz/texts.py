@@ -16,7 +16,6 @@ from rookery.arena.openings import Openings, read_openings
 from rookery.arena.players import FORMS, KINDS
 from rookery.arena.ratings import parse_pin
 from rookery.arena.records import GameRecord
-from rookery.arena.texas42_playouts import hand_position
 from rookery.arena.texts import read_text
 from rookery.games.library import load, split_spec
 from rookery.games.texas42_auction import read_bid
@@ -35,6 +34,7 @@ from rookery.learn.settings import (
 from rookery.learn.summaries import read_progress
 from rookery.learn.yaml_text import read_yaml
 from rookery.search.texas42_answers import read_position
+from rookery.search.texas42_bidding import hand_position
 
 # ---- games, players, openings --------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ WAYS = [
     (CONNECT_FOUR, {"opponent": "random", "random_plies": 2, "full_share": 0.5, "cheap_simulations": 3}),
     ("pylos", {"opponent": "random", "opponent_taught": True, "ply_limit": 90}),
     ("gomoku:size=9", {"fours": True, "random_plies": 8, "simulations": 16}),
+    ("gomoku:size=9", {"random_plies": 4, "random_fewer": True, "random_middle": 5}),
     ("gomoku:size=9", {"fours": True, "random_plies": 12, "leaves": 3, "full_share": 0.5, "cheap_simulations": 4}),
 ]  # fmt: skip
 
@@ -81,7 +82,7 @@ def first_numbers(observations, logits, values):
     [
         ("pylos", {}),
         ("pylos", {"opponent": "random", "at_once": 300}),
-        ("gomoku:size=9", {"fours": True, "random_plies": 8}),
+        ("gomoku:size=9", {"fours": True, "random_plies": 8, "full_share": 0.5, "cheap_simulations": 2}),
     ],
     ids=str,
 )
@@ -95,11 +96,13 @@ def test_a_captured_round_plays_what_a_plain_one_plays(spec, more):
     settings = SelfplaySettings(**{"at_once": 2000, "simulations": 6, "leaves": 2, "ply_limit": 40, **more})
     plain = SelfPlayOnCard(game, settings, 3, Replay(game, kind, 99_000, "cuda"), first_numbers, False)
     other = SelfPlayOnCard(game, settings, 3, Replay(game, kind, 99_000, "cuda"), first_numbers)
-    done = 0
+    done = wins = 0
     for _ in range(60):
         expected, found = plain.round(), other.round()
         assert found == expected
         done += found.games
+        wins += 0 if other.fours is None else int((other.fours.moves.copy_to_host() >= 0).sum())
     assert done >= settings.at_once
+    assert (wins > 0) == settings.fours
     for name, expected, found in zip(plain.replay.rows._fields, plain.replay.rows, other.replay.rows, strict=True):
         assert torch.equal(found, expected), name

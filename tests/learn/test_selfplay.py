@@ -179,6 +179,7 @@ def test_random_plies_may_be_fewer_and_in_the_middle():
     ("game", "values", "problem"),
     [
         ("pylos", {"random_middle": 3}, r"selfplay\.random_middle: must be 0 in pylos.*, not 3"),
+        ("gomoku:size=9,opening=swap2", {"random_middle": 5}, r"selfplay\.random_middle: must be 0 in gomoku.*, not 5"),
         ("gomoku:size=9", {"random_middle": 11}, r"selfplay\.random_middle: must be at most 9 in gomoku.*, not 11"),
         ("gomoku:size=9", {"random_middle": 3, "random_plies": 5}, r"random_plies: must lie in 1\.\.4, .*, not 5"),
         ("gomoku:size=9", {"random_fewer": True, "random_plies": 0}, "random_fewer: must be false where random_plies"),

@@ -111,8 +111,9 @@ class RunSettings(Section):
                 f"not {play.ply_limit}"
             )
         found += fours_problems(play, game)
-        if play.random_middle and not (isinstance(game, Gomoku) and play.random_middle <= game.size):
-            most = f"at most {game.size}" if isinstance(game, Gomoku) else "0"
+        most_middle = game.size if isinstance(game, Gomoku) and game.opening == "none" else 0
+        if play.random_middle > most_middle:
+            most = f"at most {most_middle}" if most_middle else "0"
             found.append(f"selfplay.random_middle: must be {most} in {game.label}, not {play.random_middle}")
         if play.random_plies >= longest:
             found.append(f"selfplay.random_plies: must be below {longest}, the longest game, not {play.random_plies}")

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from rookery.errors import BadInput
 from rookery.games.options import whole_number
+from rookery.games.texas42_tiles import HAND
 from rookery.search.cuda import cuda, require_card
 from rookery.search.solve.texas42 import ILLEGAL, Solved, check, solve_range
 from rookery.search.solve.texas42_moves import LEVEL
@@ -44,6 +46,8 @@ class SolverOnCard:
         """Make a solver of so many threads, each with a table of so many buckets, a power of two."""
         require_card()
         self.threads = whole_number("threads of a card", threads, 1, 1 << 22)
+        if buckets < 1 or buckets & (buckets - 1):
+            raise BadInput(f"buckets of one thread's table: must be a power of two, not {buckets}")
         desks = np.zeros(threads, DESK)
         desks["declaration"], desks["buckets"] = -1, buckets
         self.desks = cuda.to_device(desks)
@@ -52,11 +56,13 @@ class SolverOnCard:
         self.suits, self.stop = cuda.to_device(all_suits()), cuda.to_device(np.zeros(1, np.int32))
 
     def q(self, states: np.ndarray) -> Solved:
-        """Solve positions, with the value of every legal tile."""
+        """Solve positions, with the value of every legal tile; who interrupts it waits for the card."""
         check(states)
         count = len(states)
+        if count == 0:
+            return Solved(np.zeros(0, np.int8), np.zeros((0, HAND), np.int8))
         values = cuda.device_array(count, np.int8)
-        q = cuda.to_device(np.full((count, 7), ILLEGAL, np.int8))
+        q = cuda.to_device(np.full((count, HAND), ILLEGAL, np.int8))
         next_one = cuda.to_device(np.zeros(1, np.int32))
         blocks = -(-min(self.threads, count) // BLOCK)
         solve_on_card[blocks, BLOCK](
