@@ -124,7 +124,26 @@ def test_the_order_of_the_own_tiles_orders_the_answers_of_stage_1_and_changes_no
     assert torch.allclose(first.value, second.value, atol=1e-5)
 
 
-@pytest.mark.parametrize("config", [SMALL, SMALL.model_copy(update={"norm_first": True}), OPEN, TINY, HANDS["73k"]])
+BOTH = OPEN.model_copy(update={"answers": "both"})
+
+
+def test_a_policy_beside_q_is_read_from_the_same_tokens():
+    network, seen = build(BOTH, 2), observed("open")
+    assert isinstance(network, OpenHands)
+    assert network.choice_head is not None
+    plain, found = network.judge(seen), network(seen.flatten(1).float())
+    assert torch.equal(found[0], plain.choice)
+    assert not torch.allclose(plain.choice, plain.slots)
+    assert torch.equal(network.points(seen), plain.slots * 42)
+    with torch.no_grad():
+        network.choice_head.weight.copy_(network.slot_head.weight)
+        network.choice_head.bias.copy_(network.slot_head.bias)
+    assert torch.equal(network.judge(seen).choice, plain.slots)
+
+
+@pytest.mark.parametrize(
+    "config", [SMALL, SMALL.model_copy(update={"norm_first": True}), OPEN, BOTH, TINY, HANDS["73k"]]
+)
 def test_networks_of_texas42_come_back_from_files_as_they_were(config, tmp_path):
     network = build(config, 5).eval()
     save_network(tmp_path / "a.safetensors", network, About(game="texas42", observation="all"))

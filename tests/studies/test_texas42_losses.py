@@ -18,6 +18,7 @@ from rookery.studies.texas42_losses import (
     Decisions,
     Positions,
     Tally,
+    gaps,
     stage1_figures,
     stage1_loss,
     stage2_figures,
@@ -33,12 +34,12 @@ def positions() -> tuple[Judged, Positions]:
     q = torch.tensor([[4.0, -2, 0, 4, 0, 0, 0], [0, 0, -7, 0, 0, 0, 0], [20, 0, 0, 0, 0, 30, 2]])
     said = torch.tensor([[0.1, 0.0, 9, 0.2, 9, 9, 9], [9, 9, -0.2, 9, 9, 9, 9], [0.1, 9, 9, 9, 9, 0.2, 0.4]])
     value = torch.tensor([0.2, -0.1, 0.5])
-    return Judged(said, value), Positions(torch.zeros(3, 32, 12), q, legal, torch.tensor([0, 3, 3]))
+    return Judged(said, value, said), Positions(torch.zeros(3, 32, 12), q, legal, torch.tensor([0, 3, 3]))
 
 
 def same(figures: torch.Tensor, others: torch.Tensor, answers: str) -> bool:
     """Whether figures are the same; what answers with Q has all of them, others lack some."""
-    whole = answers != "q" or bool(figures.isfinite().all())
+    whole = answers in ("policy", "logits") or bool(figures.isfinite().all())
     return whole and torch.equal(figures.nan_to_num(nan=-1.0), others.nan_to_num(nan=-1.0))
 
 
@@ -46,9 +47,9 @@ def same(figures: torch.Tensor, others: torch.Tensor, answers: str) -> bool:
 def test_what_stands_in_slots_that_are_not_legal_never_enters_a_loss_or_a_figure(rubbish):
     found, batch = positions()
     dirty = batch._replace(q=torch.where(batch.legal, batch.q, rubbish))
-    for answers in ("q", "policy"):
+    for answers in ("q", "policy", "both"):
         said = found.slots.clone().requires_grad_()
-        loss = stage1_loss(Judged(said, found.value), dirty, answers)
+        loss = stage1_loss(Judged(said, found.value, said), dirty, answers)
         assert torch.isclose(loss, stage1_loss(found, batch, answers))
         loss.backward()
         assert said.grad is not None
@@ -88,6 +89,18 @@ def test_the_loss_of_a_policy_shares_the_best_slots_and_softens_the_rest():
             total -= (0.3 * b / sum(best) + 0.7 * s / sum(softened)) * (a - whole)
     values = [(0.2 - 4 / 42) ** 2, (-0.1 + 7 / 42) ** 2, (0.5 - 30 / 42) ** 2]
     assert math.isclose(float(stage1_loss(found, batch, "policy")), total / 3 + sum(values) / 6, rel_tol=1e-5)
+
+
+def test_a_policy_beside_q_adds_its_loss_and_makes_the_choice():
+    found, batch = positions()
+    beside = found._replace(choice=found.slots.flip(0))
+    value = 0.5 * sum([(0.2 - 4 / 42) ** 2, (-0.1 + 7 / 42) ** 2, (0.5 - 30 / 42) ** 2]) / 3
+    of_q = float(stage1_loss(found, batch, "q", 4.0))
+    of_policy = float(stage1_loss(found._replace(slots=beside.choice, choice=beside.choice), batch, "policy")) - value
+    assert math.isclose(float(stage1_loss(beside, batch, "both", 4.0)), of_q + 0.3 * of_policy, rel_tol=1e-5)
+    figures = stage1_figures(beside, batch, "both")
+    assert torch.equal(figures[:, 0], gaps(batch.q, beside.choice, batch.legal))
+    assert torch.equal(figures[:, 3], stage1_figures(found, batch, "q")[:, 3])
 
 
 def test_figures_of_stage_1_are_gap_blunder_zero_regret_and_errors():

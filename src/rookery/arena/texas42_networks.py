@@ -143,10 +143,10 @@ class HandsOracle:
 
     @classmethod
     def of(cls, text: str, device: str = "auto", answers: str = "q", compiled: bool = False) -> HandsOracle:
-        """Make an oracle of the network that a text names."""
+        """Make an oracle of the network that a text names; it must answer with q, maybe with a policy beside, or so."""
         network = load_stage(text, Hands).network
         assert isinstance(network, Hands)
-        if network.config.answers != answers:
+        if network.config.in_points != (answers == "q"):
             raise BadInput(
                 f"the network {text!r} answers with {network.config.answers!r}; here {answers!r} is asked for"
             )
@@ -264,7 +264,7 @@ class TranscriptJudge:
                 tokens = torch.from_numpy(known_tokens(told[first : first + self.rows]))
                 found.append([part.float().cpu() for part in self.network.expect(tokens.to(self.device))])
         mean, spread, make = (torch.cat(column) for column in zip(*found, strict=True))
-        scale = POINTS if self.network.config.answers == "q" else 1.0
+        scale = POINTS if self.network.config.in_points else 1.0
         return Expectation(mean * scale, spread * POINTS, make)
 
 
@@ -279,7 +279,7 @@ class TranscriptPlayer(Analyst):
     def __init__(self, loaded: Loaded, choice: str = "mean", device: str = "auto"):
         assert isinstance(loaded.network, Transcript)
         self.judge, self.rule, self.plain = TranscriptJudge(loaded.network, device), choice, HeuristicPlayer()
-        if choice == "make" and loaded.network.config.answers != "q":
+        if choice == "make" and not loaded.network.config.in_points:
             raise BadInput("choice=make: this network was taught mean logits, and nothing about bids")
 
     def choose(self, turn: Turn) -> Choice:

@@ -229,7 +229,7 @@ def points_scale(network: Any, asked: Positions) -> list[Finding]:
     """Check that points of Texas 42 are points: within ± 42, and not all alike."""
     import torch
 
-    if network.config.answers != "q":
+    if not network.config.in_points:
         return []
     shape = asked.game.observations[asked.kind]
     tokens = torch.from_numpy(asked.observations.astype(np.int64)).view(len(asked), *shape)

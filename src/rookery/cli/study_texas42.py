@@ -176,7 +176,7 @@ def data(
 def train_stage1(
     folder: FolderOption = PLACE,
     size: Annotated[str, Option(help="73k, 817k, 3.3M, open-64x2, open-96x3 or open-128x4")] = "817k",
-    answers: Annotated[str, Option(help="q (points) or policy (softmax of Q / 3)")] = "q",
+    answers: Annotated[str, Option(help="q (points), policy (softmax of Q / 3) or both")] = "q",
     steps: StepsOption = 20_000,
     batch: Annotated[int, Option(help="positions of a step")] = 512,
     learning_rate: RateOption = 3e-4,

@@ -182,10 +182,16 @@ class HandsConfig(TokensConfig):
     """Stage 1 of Texas 42: sees all four hands, and judges the seven slots of the mover."""
 
     kind: Literal["hands"] = "hands"
-    answers: Literal["q", "policy"] = "q"
-    """what it tells of a slot: the points still to come, from the mover's side, or a logit"""
+    answers: Literal["q", "policy", "both"] = "q"
+    """what it tells of a slot: the points still to come, from the mover's side, or a logit, or the points and, for the
+    choice of a tile, a logit"""
     reads: Literal["all", "open"] = "all"
     """the observation: the hands as they are, or told tile by tile what the rules make of them"""
+
+    @property
+    def in_points(self) -> bool:
+        """Whether slots are told in points."""
+        return self.answers != "policy"
 
     @property
     def inputs(self) -> int:
@@ -199,6 +205,11 @@ class TranscriptConfig(TokensConfig):
     kind: Literal["transcript"] = "transcript"
     answers: Literal["q", "logits"] = "q"
     """what it was taught for a slot: the mean of Q over the possible deals, or the mean of a Stage 1's logits"""
+
+    @property
+    def in_points(self) -> bool:
+        """Whether slots are told in points."""
+        return self.answers == "q"
 
     @property
     def inputs(self) -> int:

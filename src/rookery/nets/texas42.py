@@ -66,6 +66,8 @@ class Judged(NamedTuple):
     """[N, 7] points still to come over 42, or logits; of tiles that are played, nothing that means anything"""
     value: Tensor
     """[N] points still to come over 42"""
+    choice: Tensor
+    """[N, 7] by which a tile is chosen: logits if it tells them, else the slots themselves"""
 
 
 class Expectation(NamedTuple):
@@ -216,6 +218,7 @@ class Hands(Network):
         self.norm = final_norm(config)
         self.slot_head = nn.Linear(config.width, 1)
         self.value_head = nn.Linear(config.width, 1)
+        self.choice_head = nn.Linear(config.width, 1) if config.answers == "both" else None
 
     def prepare(self) -> None:
         """Make what tokens begin as."""
@@ -241,17 +244,18 @@ class Hands(Network):
         context_and_hand  takes the first token and those of the mover's hand out of a stream
         """
         x = self.norm(through(self.layers, x, mask, context_and_hand))
-        return Judged(read_by(self.slot_head, x[:, 1:]), read_by(self.value_head, x[:, 0]))
+        slots, value = read_by(self.slot_head, x[:, 1:]), read_by(self.value_head, x[:, 0])
+        return Judged(slots, value, slots if self.choice_head is None else read_by(self.choice_head, x[:, 1:]))
 
     def points(self, tokens: Tensor, plays: int | None = None) -> Tensor:
         """Return the points still to come after playing each slot [N, 7], from the mover's side; or logits."""
         slots = self.judge(tokens, plays).slots
-        return slots * POINTS if self.config.answers == "q" else slots
+        return slots * POINTS if self.config.in_points else slots
 
     def forward(self, observations: Tensor) -> Answers:
         """Judge N positions from flat observations; the value is of the points still to come alone."""
         found = self.judge(observations.view(-1, *self.shape).long())
-        logits = found.slots * (POINTS / TEMPERATURE) if self.config.answers == "q" else found.slots
+        logits = found.choice * (POINTS / TEMPERATURE) if self.config.answers == "q" else found.choice
         return logits, found.value.clamp(-1, 1)
 
 

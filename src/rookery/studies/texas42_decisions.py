@@ -150,7 +150,7 @@ class NetworkLabeller:
     def __init__(self, oracle: HandsOracle, second: HandsOracle | None = None, threads: int = 1):
         self.oracle, self.second, self.threads = oracle, second, threads
         self.oracles: Sequence[HandsOracle] = [oracle, second] if second else [oracle]
-        if oracle.network.config.answers != "q" or (second and second.network.config.answers != "policy"):
+        if not oracle.network.config.in_points or (second and second.network.config.in_points):
             raise BadInput("labels need a network that answers with q, and a second one that answers with policy")
 
     @torch.inference_mode()

@@ -164,7 +164,7 @@ def exact_name(worlds: int) -> str:
 
 def stage1_name(run: str, answers: str, worlds: int) -> str:
     """Name the player by a Stage 1 in many worlds."""
-    return f"{'E[Q]' if answers == 'q' else 'E[logits]'} of {run}, {worlds} worlds"
+    return f"{'E[logits]' if answers == 'policy' else 'E[Q]'} of {run}, {worlds} worlds"
 
 
 def evaluate_trial(trial: Trial, choices: dict[str, np.ndarray]) -> dict[str, Any]:
@@ -182,7 +182,7 @@ def peers(study: Path, worlds: int) -> list[tuple[str, str]]:
         known[player_name(name, facts, worlds)] = answers, (network, same)
     return [
         (logits, plain)
-        for logits, (answers, like) in known.items() if answers != "q"
+        for logits, (answers, like) in known.items() if answers in ("policy", "logits")
         for plain, (other, also) in known.items() if other == "q" and also == like
     ]  # fmt: skip
 

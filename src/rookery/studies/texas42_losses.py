@@ -3,6 +3,7 @@
 Stage 1, mode `q`        mean squared error of Q / 42 over legal slots, that of its differences between the slots of a
                          position, weighted by `advantage` (0 in the original), half that of the value / 42
          mode `policy`   0.3 x cross-entropy against the best slots, 0.7 x against softmax(Q / 3); value as above
+         mode `both`     that of `q`, and for the logits beside 0.3 x that of `policy`
 Stage 2, labels `q`      mean squared error of the mean, of its differences between slots, of the spread, each over 42,
                          cross-entropy of the chance to make the bid, and the squared error of its differences
          labels `logits` mean squared error of mean logits, but for a constant in each decision, which has no meaning
@@ -28,8 +29,8 @@ from rookery.nets.texas42 import POINTS, TEMPERATURE, Expectation, Judged
 
 TRICKS = 7
 BLUNDER = 10.0
-HARD, SOFT, VALUE = 0.3, 0.7, 0.5
-"""weights of Stage 1's losses"""
+HARD, SOFT, VALUE, CHOICE = 0.3, 0.7, 0.5, 0.3
+"""weights of Stage 1's losses; the last is of a policy beside Q"""
 SPREAD, MAKE, MAKE_ADVANTAGE = 0.25, 0.02, 0.25
 """weights of Stage 2's losses beside that of the mean; the last is of the differences, as a share of `advantage`"""
 SAME = 1e-6
@@ -97,13 +98,19 @@ def stage1_loss(found: Judged, batch: Positions, answers: str, advantage: float 
     batch = batch._replace(q=torch.where(batch.legal, batch.q, 0.0))
     value = best_of(batch.q, batch.legal) / POINTS
     told = VALUE * functional.mse_loss(found.value, value)
-    if answers == "q":
-        return told + off(found.slots, batch.q / POINTS, batch.legal, advantage)
-    said = log_chances(found.slots, batch.legal)
+    if answers == "policy":
+        return told + policy_loss(found.choice, batch)
+    told = told + off(found.slots, batch.q / POINTS, batch.legal, advantage)
+    return told + CHOICE * policy_loss(found.choice, batch) if answers == "both" else told
+
+
+def policy_loss(logits: Tensor, batch: Positions) -> Tensor:
+    """Return the cross-entropy of logits against the best slots and softmax(Q / 3); Q must be 0 where not legal."""
+    said = log_chances(logits, batch.legal)
     best = batch.legal & (batch.q >= best_of(batch.q, batch.legal)[:, None] - SAME)
     hard = best / best.sum(1, keepdim=True)
     soft = torch.where(batch.legal, log_chances(batch.q / TEMPERATURE, batch.legal).exp(), 0.0)
-    return told - ((HARD * hard + SOFT * soft) * said).sum(1).mean()
+    return -((HARD * hard + SOFT * soft) * said).sum(1).mean()
 
 
 def stage2_loss(found: Expectation, batch: Decisions, answers: str, advantage: float = 0.0) -> Tensor:
@@ -142,8 +149,8 @@ STAGE2_FIGURES = ("gap", "blunder", "agreement", "mean_mae", "spread_mae", "make
 
 def stage1_figures(found: Judged, batch: Positions, answers: str) -> Tensor:
     """Return the figures of each position [N, 5]; a policy tells no Q, and its q_mae is none."""
-    gap = gaps(batch.q, found.slots, batch.legal)
-    error = (found.slots * POINTS - batch.q).abs() if answers == "q" else torch.full_like(batch.q, torch.nan)
+    gap = gaps(batch.q, found.choice, batch.legal)
+    error = torch.full_like(batch.q, torch.nan) if answers == "policy" else (found.slots * POINTS - batch.q).abs()
     value = (found.value * POINTS - best_of(batch.q, batch.legal)).abs()
     return torch.stack((gap, (gap > BLUNDER).float(), (gap < SAME).float(), row_mean(error, batch.legal), value), 1)
 

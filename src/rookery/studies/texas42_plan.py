@@ -117,7 +117,7 @@ def sized(stage: int, size: str, answers: str = "") -> HandsConfig | TranscriptC
     config = known[one_of("--size", size, tuple(known))]
     if not answers:
         return config  # type: ignore[no-any-return]
-    allowed = ("q", "policy") if stage == 1 else ("q", "logits")
+    allowed = ("q", "policy", "both") if stage == 1 else ("q", "logits")
     return config.model_copy(update={"answers": one_of("--answers", answers, allowed)})  # type: ignore[no-any-return]
 
 
@@ -249,7 +249,7 @@ RATE, RATES = 2e-3, {"256x6": 1.5e-3, "817k": 1e-3, "3.3M": 3e-4}
 
 def first_stage(size: str, answers: str, steps: int, every: int = 2000) -> TrainSettings:
     """Return a run of Stage 1 on a card, which learns from all positions."""
-    name, network = f"stage1-{size}" if answers == "q" else f"stage1-{answers}-{size}", sized(1, size, answers)
+    name, network = f"stage1-{'policy-' * (answers == 'policy')}{size}", sized(1, size, answers)
     return TrainSettings(name, network, steps, learning_rate=RATES.get(size, RATE), every=every, **CARD)
 
 
@@ -280,7 +280,7 @@ def full() -> Preset:
     first = tuple(
         first_stage(size, answers, steps)
         for size, answers, steps in (
-            ("open-128x4", "q", 48_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
+            ("open-128x4", "both", 48_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
             ("73k", "q", 6_000), ("817k", "q", 6_000), ("3.3M", "q", 6_000),
         )
     )  # fmt: skip

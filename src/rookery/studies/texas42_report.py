@@ -113,7 +113,7 @@ def best_by_trick(
     rows = []
     for data in dict.fromkeys(data for name in runs for data in lines[name]["valid"]):
         known = {name: lines[name]["valid"][data] for name in runs if data in lines[name]["valid"]}
-        of_policy = {name: runs[name]["network"]["answers"] != "q" for name in known}
+        of_policy = {name: runs[name]["network"]["answers"] in ("policy", "logits") for name in known}
         name, figures = min(known.items(), key=lambda item: (of_policy[item[0]], item[1]["unforced"]["gap"]))
         groups = [figures["opening"], *figures["by_trick"][: TRICKS - 1]]
         shown = f"{data} ({sources.get(data, 'unknown')})"
@@ -134,7 +134,7 @@ def figure(group: Mapping[str, Any], key: str, of_policy: bool) -> str:
 def run_figures(facts: dict[str, Any], figures: dict[str, Any]) -> Iterator[str]:
     """Write the figures of a run on a set; logits have no error in points."""
     free = figures["unforced"]
-    stage, in_points = facts["stage"], facts["network"]["answers"] == "q"
+    stage, in_points = facts["stage"], facts["network"]["answers"] in ("q", "both")
     if stage == 1:
         yield tally(figures["all"], "gap")
     yield tally(free, "gap")

@@ -72,7 +72,7 @@ class Trainer(BlockTrainer):
         if isinstance(self.network, Hands):
             batch, found = Positions(*columns), self.network.judge(columns[0])
             with torch.autocast(self.device.type, enabled=False):
-                loss, gap = stage1_loss(found, batch, answers, advantage), gaps(batch.q, found.slots, batch.legal)
+                loss, gap = stage1_loss(found, batch, answers, advantage), gaps(batch.q, found.choice, batch.legal)
         else:
             hands, said = Decisions(*columns), self.network.expect(columns[0])
             with torch.autocast(self.device.type, enabled=False):

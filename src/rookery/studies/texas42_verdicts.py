@@ -69,7 +69,7 @@ def stage1_verdicts(study: Path, runs: Mapping[str, Any]) -> Iterator[Verdict]:
     lines = {
         name: lines[0]["valid"]
         for name, facts in runs.items()
-        if facts["stage"] == 1 and facts["network"]["answers"] == "q"
+        if facts["stage"] == 1 and facts["network"]["answers"] != "policy"
         and (lines := LineLog(study / "runs" / name / "progress.jsonl").tail(1))
     }  # fmt: skip
     found = {
