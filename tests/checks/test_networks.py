@@ -125,7 +125,7 @@ class Told:
 
     def __init__(self, factor):
         self.factor = factor
-        self.config = type("Config", (), {"answers": "q"})
+        self.config = type("Config", (), {"in_points": True})
 
     def points(self, tokens):
         rng = np.random.default_rng(0)
