@@ -100,23 +100,25 @@ def test_a_policy_beside_q_adds_its_loss_and_makes_the_choice():
     assert math.isclose(float(stage1_loss(beside, batch, "both", 4.0)), of_q + 0.3 * of_policy, rel_tol=1e-5)
     figures = stage1_figures(beside, batch, "both")
     assert torch.equal(figures[:, 0], gaps(batch.q, beside.choice, batch.legal))
-    assert torch.equal(figures[:, 3], stage1_figures(found, batch, "q")[:, 3])
+    assert torch.equal(figures[:, 2], gaps(batch.q, beside.slots, batch.legal))
+    assert not torch.equal(figures[:, 0], figures[:, 2])
+    assert torch.equal(figures[:, 4], stage1_figures(found, batch, "q")[:, 4])
 
 
 def test_figures_of_stage_1_are_gap_blunder_zero_regret_and_errors():
     found, batch = positions()
     figures = stage1_figures(found, batch, "q")
-    assert figures[:, :3].tolist() == [[0, 0, 1], [0, 0, 1], [28, 1, 0]]
+    assert figures[:, :4].tolist() == [[0, 0, 0, 1], [0, 0, 0, 1], [28, 1, 28, 0]]
     off = [abs(0.1 * 42 - 4) + 2 + abs(0.2 * 42 - 4), 3 * abs(-0.2 * 42 + 7), 15.8 + abs(0.2 * 42 - 30) + 14.8]
-    assert figures[:, 3].tolist() == pytest.approx([each / 3 for each in off], rel=1e-4)
-    assert figures[:, 4].tolist() == pytest.approx([0.2 * 42 - 4, 7 - 0.1 * 42, 30 - 0.5 * 42], rel=1e-4)
+    assert figures[:, 4].tolist() == pytest.approx([each / 3 for each in off], rel=1e-4)
+    assert figures[:, 5].tolist() == pytest.approx([0.2 * 42 - 4, 7 - 0.1 * 42, 30 - 0.5 * 42], rel=1e-4)
 
 
 def test_what_is_no_q_has_no_error_of_q():
     found, batch = positions()
     tally = Tally(STAGE1_FIGURES, 3)
     tally.add(stage1_figures(found, batch, "policy"), batch.legal, batch.trick, torch.arange(3))
-    assert tally.read()["all"]["q_mae"] is None
+    assert [tally.read()["all"][name] for name in ("q_mae", "q_gap", "q_gap_error")] == [None] * 3
     assert tally.read()["all"]["value_mae"] > 0
     logits = Tally(STAGE2_FIGURES, 5)
     told, decided = decisions()
@@ -138,6 +140,7 @@ def test_a_tally_keeps_forced_decisions_apart_and_tells_tricks_apart():
     assert (read["all"]["gap"], read["unforced"]["gap"], read["forced"]["gap"]) == (pytest.approx(28 / 3), 14, 0)
     assert read["by_trick"][3]["blunder"] == 1
     lost = [float(gap) for gap in stage1_figures(found, batch, "q")[:, 0]] * 2
+    assert (read["all"]["q_gap"], read["all"]["q_gap_error"]) == (read["all"]["gap"], read["all"]["gap_error"])
     assert read["all"]["gap_error"] == pytest.approx(np.std(lost, ddof=1) / len(lost) ** 0.5)
     blunders = [each > 10 for each in lost]
     assert read["all"]["blunder_error"] == pytest.approx(np.std(blunders, ddof=1) / len(lost) ** 0.5)
@@ -148,7 +151,7 @@ def test_many_positions_of_a_deal_are_no_more_certain_than_the_deal():
     gap = torch.from_numpy(rng.integers(0, 20, size=30)).float()
     tally = Tally(STAGE1_FIGURES, 30)
     for _ in range(40):
-        figures = torch.stack((gap, (gap > 10).float(), gap, gap, gap), 1)
+        figures = torch.stack((gap, (gap > 10).float(), gap, gap, gap, gap), 1)
         tally.add(figures, torch.ones(30, 7, dtype=torch.bool), torch.zeros(30), torch.arange(30))
     read = tally.read()["all"]
     assert (read["count"], read["gap"]) == (1200, pytest.approx(float(gap.mean())))

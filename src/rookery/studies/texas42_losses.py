@@ -12,8 +12,9 @@ Labels are from the mover's side. Only legal slots count, chosen by `where`, whi
 else numbers that are none would come back with the gradients. Equal best slots share the target of a policy evenly.
 
 A choice is the legal slot with the largest answer. Its gap is what it loses against the best slot, in points; a blunder
-loses more than 10. Figures are kept for each trick, decisions with a single legal slot apart. Positions of one deal are
-alike, so standard errors are those of deals, not of positions.
+loses more than 10. A network of mode `both` chooses by its policy; what its Q would lose is its gap of Q. Figures are
+kept for each trick, decisions with a single legal slot apart. Positions of one deal are alike, so standard errors are
+those of deals, not of positions.
 """
 
 from __future__ import annotations
@@ -143,16 +144,19 @@ def centred(values: Tensor, legal: Tensor) -> Tensor:
 
 # ---- figures -------------------------------------------------------------------------------------
 
-STAGE1_FIGURES = ("gap", "blunder", "zero_regret", "q_mae", "value_mae")
+STAGE1_FIGURES = ("gap", "blunder", "q_gap", "zero_regret", "q_mae", "value_mae")
 STAGE2_FIGURES = ("gap", "blunder", "agreement", "mean_mae", "spread_mae", "make_mae")
+WITH_ERROR = ("gap", "blunder", "q_gap")
+"""figures of which standard errors are told"""
 
 
 def stage1_figures(found: Judged, batch: Positions, answers: str) -> Tensor:
-    """Return the figures of each position [N, 5]; a policy tells no Q, and its q_mae is none."""
-    gap = gaps(batch.q, found.choice, batch.legal)
-    error = torch.full_like(batch.q, torch.nan) if answers == "policy" else (found.slots * POINTS - batch.q).abs()
+    """Return the figures of each position [N, 6]; a policy tells no Q, and has neither a gap nor an error of it."""
+    gap, q_gap = (gaps(batch.q, said, batch.legal) for said in (found.choice, found.slots))
+    told = torch.nan if answers == "policy" else 1.0
+    error = told * row_mean((found.slots * POINTS - batch.q).abs(), batch.legal)
     value = (found.value * POINTS - best_of(batch.q, batch.legal)).abs()
-    return torch.stack((gap, (gap > BLUNDER).float(), (gap < SAME).float(), row_mean(error, batch.legal), value), 1)
+    return torch.stack((gap, (gap > BLUNDER).float(), told * q_gap, (gap < SAME).float(), error, value), 1)
 
 
 def stage2_figures(found: Expectation, batch: Decisions, answers: str) -> Tensor:
@@ -178,14 +182,16 @@ class Tally:
 
     def __init__(self, names: tuple[str, ...], deals: int, device: torch.device | str = "cpu"):
         self.names = names
+        self.with_error = [name for name in names if name in WITH_ERROR]
+        self.columns = [0, *(1 + names.index(name) for name in self.with_error)]
         self.sums = torch.zeros(2 * TRICKS + 1, 1 + len(names), dtype=torch.float64, device=device)
-        self.by_deal = torch.zeros(2 * TRICKS + 1, deals, 3, dtype=torch.float64, device=device)
-        """rows, gaps and blunders of each deal"""
+        self.by_deal = torch.zeros(2 * TRICKS + 1, deals, len(self.columns), dtype=torch.float64, device=device)
+        """rows of each deal, and the sums of its figures with an error"""
 
     def add(
         self, figures: Tensor, legal: Tensor, trick: Tensor, deal: Tensor, opening: Tensor | None = None
     ) -> None:  # fmt: skip
-        """Count rows [N, F], the first figures being gap and blunder.
+        """Count rows [N, F].
 
         deal     [N] number of each row's deal
         opening  [N] which are opening leads
@@ -193,11 +199,11 @@ class Tally:
         group = trick.long() + TRICKS * (legal.sum(1) < 2)
         counted = torch.cat((torch.ones_like(figures[:, :1]), figures), 1).double()
         self.sums.index_add_(0, group, counted)
-        self.by_deal.flatten(0, 1).index_add_(0, group * self.by_deal.shape[1] + deal, counted[:, :3])
+        self.by_deal.flatten(0, 1).index_add_(0, group * self.by_deal.shape[1] + deal, counted[:, self.columns])
         if opening is not None:
             led = torch.where(opening[:, None], counted, 0.0)
             self.sums[-1] += led.sum(0)
-            self.by_deal[-1].index_add_(0, deal, led[:, :3])
+            self.by_deal[-1].index_add_(0, deal, led[:, self.columns])
 
     def read(self) -> dict[str, Any]:
         """Return means: of all, with a choice, forced, opening leads, and of those with a choice by trick."""
@@ -210,15 +216,17 @@ class Tally:
         return found | {"by_trick": [self.means(sums[trick], deals[trick]) for trick in range(TRICKS)]}
 
     def means(self, sums: Tensor, deals: Tensor) -> dict[str, float | None]:
-        """Return the means of a group by name, how many rows it has, and standard errors of gap and blunders.
+        """Return the means of a group by name, how many rows it has, and standard errors.
 
         A mean of numbers that are none is None.
         """
         count, *rest = sums.tolist()
         means = {name: each / max(count, 1) for name, each in zip(self.names, rest, strict=True)}
-        found = {name: None if math.isnan(each) else each for name, each in means.items()}
-        gap_error, blunder_error = errors_by_deal(deals).tolist()
-        return {"count": int(count), **found, "gap_error": gap_error, "blunder_error": blunder_error}
+        errors = {
+            f"{name}_error": each for name, each in zip(self.with_error, errors_by_deal(deals).tolist(), strict=True)
+        }
+        found = {name: None if math.isnan(each) else each for name, each in (means | errors).items()}
+        return {"count": int(count), **found}
 
 
 def errors_by_deal(deals: Tensor) -> Tensor:

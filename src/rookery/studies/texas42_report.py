@@ -22,6 +22,7 @@ from rookery.studies.texas42_checks import LOGITS, NO_LOGITS, TOKENS, Check, all
 from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
 from rookery.studies.texas42_figures import draw_all
 from rookery.studies.texas42_files import data_sets
+from rookery.studies.texas42_losses import WITH_ERROR
 from rookery.studies.texas42_measured import MEASURED, read_measured
 from rookery.studies.texas42_sections import claim_section, duel_section, evaluation_section, pairs_section, percent
 from rookery.studies.texas42_trial import TRICKS
@@ -31,12 +32,17 @@ TITLE = "The Texas 42 study: from an exact solver to a player that sees only its
 
 
 GAPS = {
-    1: "Gap: points that the choice loses against the best, by exact Q. Blunder: a gap above 10 points. Sets are of "
-    "played hands, or evenly drawn from all positions that a deal can reach.",
+    1: "Gap: points that the choice loses against the best, by exact Q; gap of Q: the same of the slot with the "
+    "largest Q, where a policy beside it chooses. Blunder: a gap above 10 points. Sets are of played hands, or evenly "
+    "drawn from all positions that a deal can reach.",
     2: "Gap: points that the choice loses against the best of the labels it is compared with; these are means over "
     "some worlds, so that exact E[Q] over other worlds would have a gap, too. All of these decisions are unforced.",
 }
 """what is shown of each stage"""
+BY_TRICK = (
+    ("gap", "gap"), ("gap of Q", "q_gap"), ("blunders", "blunder"), ("no gap", "zero_regret"), ("error of Q", "q_mae"),
+)  # fmt: skip
+"""figures of Stage 1 that are shown of each trick"""
 
 
 def last_lines(study: Path) -> dict[str, dict[str, Any]]:
@@ -87,6 +93,7 @@ def stage_section(study: Path, stage: int, lines: dict[str, dict[str, Any]]) -> 
             by_trick.append((name, shown, *(tally(each, "gap") for each in (*opening, *tricks))))
     kinds: tuple[str, ...] = (
         "gap, all",
+        "gap of Q, all",
         "gap, unforced",
         "blunders, all",
         "no gap, unforced",
@@ -117,16 +124,16 @@ def best_by_trick(
         name, figures = min(known.items(), key=lambda item: (of_policy[item[0]], item[1]["unforced"]["gap"]))
         groups = [figures["opening"], *figures["by_trick"][: TRICKS - 1]]
         shown = f"{data} ({sources.get(data, 'unknown')})"
-        for what, key in (("gap", "gap"), ("blunders", "blunder"), ("no gap", "zero_regret"), ("error of Q", "q_mae")):
-            rows.append((name, shown, what, *(figure(group, key, of_policy[name]) for group in groups)))
+        for what, key in BY_TRICK:
+            rows.append((name, shown, what, *(figure(group, key) for group in groups)))
     yield from table(("run", "set", "", "opening leads", *(f"trick {trick}" for trick in range(1, TRICKS))), rows)
 
 
-def figure(group: Mapping[str, Any], key: str, of_policy: bool) -> str:
-    """Write a figure of some positions without their number; a policy has no error of Q."""
-    if not group["count"] or (key == "q_mae" and of_policy):
+def figure(group: Mapping[str, Any], key: str) -> str:
+    """Write a figure of some positions without their number; a policy has none of Q."""
+    if not group["count"] or group.get(key) is None:
         return "-"
-    if key in ("gap", "blunder"):
+    if key in WITH_ERROR:
         return tally(group, key).rpartition(" (")[0]
     return f"{group[key]:.1%}" if key == "zero_regret" else f"{group[key]:.2f}"
 
@@ -137,6 +144,7 @@ def run_figures(facts: dict[str, Any], figures: dict[str, Any]) -> Iterator[str]
     stage, in_points = facts["stage"], facts["network"]["answers"] in ("q", "both")
     if stage == 1:
         yield tally(figures["all"], "gap")
+        yield tally(figures["all"], "q_gap")
     yield tally(free, "gap")
     yield tally(figures["all"], "blunder")
     yield f"{free['zero_regret' if stage == 1 else 'agreement']:.1%} ({free['count']:,})"
@@ -145,11 +153,11 @@ def run_figures(facts: dict[str, Any], figures: dict[str, Any]) -> Iterator[str]
 
 
 def tally(group: Mapping[str, Any], key: str) -> str:
-    """Write a figure of a group of positions with its interval and how many there are."""
-    if not group["count"]:
+    """Write a figure of a group of positions with its interval and how many there are; `-` if there is none."""
+    if not group["count"] or group.get(key) is None:
         return "-"
     value, half = group[key], Z95 * group.get(f"{key}_error", 0.0)
-    text = f"{value:.3f} +- {half:.3f}" if key == "gap" else f"{value:.2%} +- {half:.2%}"
+    text = f"{value:.3f} +- {half:.3f}" if key != "blunder" else f"{value:.2%} +- {half:.2%}"
     return f"{text} ({group['count']:,})"
 
 

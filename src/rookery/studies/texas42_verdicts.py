@@ -102,7 +102,7 @@ def sources_of(study: Path) -> dict[str, str]:
     return found | {"positions-uniform": "uniform", "positions-valid": "played"}  # where the data stayed elsewhere
 
 
-def best_of_runs(claim: str, known: Mapping[str, Mapping[str, float]], key: str, bound: float) -> Verdict:
+def best_of_runs(claim: str, known: Mapping[str, Mapping[str, Any]], key: str, bound: float) -> Verdict:
     """Judge the run with the smallest figure."""
     if not known:
         return Verdict(claim, OPEN, "not measured")
@@ -111,7 +111,15 @@ def best_of_runs(claim: str, known: Mapping[str, Mapping[str, float]], key: str,
     error = figures.get(f"{key}_error", math.inf)
     shown = f"{mean:.3f} +- {2 * error:.3f}" if key == "gap" else f"{mean:.2%} +- {2 * error:.2%}"
     verdict = at_most(mean - 2 * error, mean + 2 * error, bound) if count >= FEWEST else OPEN
-    return Verdict(claim, verdict, f"{name}: {shown}, {count:,} positions")
+    return Verdict(claim, verdict, f"{name}: {shown}, {count:,} positions{by_its_q(key, figures)}")
+
+
+def by_its_q(key: str, figures: Mapping[str, Any]) -> str:
+    """Tell the gap of the Q of a network that chooses by a policy beside it."""
+    q_gap = figures.get("q_gap")
+    if key != "gap" or q_gap is None or q_gap == figures["gap"]:
+        return ""
+    return f"; by its Q {q_gap:.3f} +- {2 * figures['q_gap_error']:.3f}"
 
 
 # ---- stage 2 -------------------------------------------------------------------------------------
