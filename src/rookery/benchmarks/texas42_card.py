@@ -52,7 +52,7 @@ def bench_card(
         tick(name)
         yield label_row(size, False, device, games, threads, rounds, tick)
     if device == "cuda":
-        yield from solver_rows(8 * games, threads, tick)
+        yield from solver_rows(games, threads, tick)
     for size, stage in LEARNING:
         name = f"steps of Stage {stage}, {size}"
         yield rate_row(name, "steps/s", step_rates(size, stage, device, 32 * games, rounds), None)
@@ -72,12 +72,16 @@ def label_row(
     return rate_row(name, "hands/s", rates, FLOOR if size == "3.3M" else None)
 
 
-def solver_rows(count: int, threads: int, tick: Callable[[str], None]) -> Iterator[Row]:
-    """Measure exact search in so many positions of random play by a card, and by so many threads of processors."""
+def solver_rows(games: int, threads: int, tick: Callable[[str], None]) -> Iterator[Row]:
+    """Measure exact search in positions of random play by a card, and by so many threads of processors.
+
+    There are more of the late ones, which are solved in microseconds.
+    """
     from rookery.search.solve.texas42_cuda import SolverOnCard
 
     solvers: dict[str, Solver | SolverOnCard] = {"a card": SolverOnCard(), f"{threads} threads": Solver(threads)}
     for plies in SOLVED_AFTER:
+        count = games * max(8, 1 << plies // 3)
         states = random_states(count, plies)
         for who, solver in solvers.items():
             solver.q(states[:256])  # and thereby compiled

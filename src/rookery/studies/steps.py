@@ -14,6 +14,7 @@ import gc
 import importlib.util
 import os
 import shutil
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -217,8 +218,10 @@ class BlockTrainer(ABC):
         self.judge = torch.compile(self.judged, fullgraph=True, dynamic=False, mode=self.compiler_mode)
         kept = [tensor.clone() for tensor in self.changed()]
         try:
-            for batch in self.batches(1):
-                self.gradients(batch)
+            with warnings.catch_warnings():  # the compiler's advice to take coarser numbers than were asked for
+                warnings.filterwarnings("ignore", "TensorFloat32 tensor cores", UserWarning)
+                for batch in self.batches(1):
+                    self.gradients(batch)
         except Exception as error:  # a compiler fails in a hundred ways; steps are right without it
             return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:200]}"
         finally:

@@ -275,12 +275,12 @@ def full() -> Preset:
         Positions("positions-middle", "middle", "train", 600_000, 8, 20_000),
         Positions("positions-played", "played", "train", 60_000, 1, 3_000),
         Positions("positions-valid", "played", "valid", 5_000, 1, 2_500),
-        Positions("positions-uniform", "uniform", "valid", 200, 2_000, 10),
+        Positions("positions-uniform", "uniform", "valid", 400, 1_000, 10),
     )
     first = tuple(
         first_stage(size, answers, steps)
         for size, answers, steps in (
-            ("open-128x4", "both", 48_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
+            ("open-128x4", "both", 64_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
             ("73k", "q", 6_000), ("817k", "q", 6_000), ("3.3M", "q", 6_000),
         )
     )  # fmt: skip

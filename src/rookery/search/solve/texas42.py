@@ -46,7 +46,8 @@ from rookery.search.threads import MOST_THREADS, Stopped, new_stop, on_threads
 
 ILLEGAL = -128
 MEMORY, MOST_MEMORY = 1024, 1 << 24  # kilobytes of one thread's table
-CHUNK = 16  # positions a thread takes at once
+CHUNK, MOST_CHUNK = 16, 1024
+"""positions of early tricks that a thread takes at once, and of late ones, which are solved in microseconds"""
 Report = Callable[[int], None]
 
 
@@ -216,7 +217,7 @@ class Solver:
         check(states)
         stop, count = new_stop() if stop is None else stop, len(states)
         solved = Solved(np.zeros(count, np.int8), np.full((count, HAND), ILLEGAL, np.int8))
-        chunk = max(1, min(CHUNK, count // (4 * self.threads)))
+        chunk = chunk_of(states, self.threads)
 
         def work(begun: int) -> None:
             end, bench = min(begun + chunk, count), self.benches.get()
@@ -233,6 +234,13 @@ class Solver:
         else:
             on_threads(work, range(0, count, chunk), self.threads, stop)
         return solved
+
+
+def chunk_of(states: np.ndarray, threads: int) -> int:
+    """Return how many positions a thread takes at once: the more, the later they are; each thread has its turns."""
+    late = int(states["plays"].mean()) if len(states) else 0
+    chunk = CHUNK << max(0, (late - 8) // 2)
+    return max(1, min(chunk, MOST_CHUNK, len(states) // (4 * threads)))
 
 
 def check(states: Any) -> None:
