@@ -166,7 +166,7 @@ def test_risks_follow_from_the_checks():
 
 def test_stage_1_is_shown_by_trick_with_intervals_and_opening_leads_apart(tmp_path):
     group = {"count": 500, "gap": 0.04, "gap_error": 0.01, "blunder": 0.001, "blunder_error": 0.0001}
-    group |= {"zero_regret": 0.9, "q_mae": 1.0, "value_mae": 1.0}
+    group |= {"q_gap": 0.06, "q_gap_error": 0.02, "zero_regret": 0.9, "q_mae": 1.0, "value_mae": 1.0}
     facts = run(1, steps=9)
     valid = {"all": group, "unforced": group, "opening": group | {"gap": 0.5, "count": 77}, "by_trick": [group] * 7}
     (tmp_path / "runs" / "one").mkdir(parents=True)
@@ -180,12 +180,16 @@ def test_stage_1_is_shown_by_trick_with_intervals_and_opening_leads_apart(tmp_pa
     assert row.count("0.040 +- 0.020 (500)") == 6
     shown = {line.split(" | ")[2]: line for line in said.splitlines() if line.startswith("| one |")}
     assert shown["gap"].count("0.040 +- 0.020 |") == 6
+    assert shown["gap of Q"].count("0.060 +- 0.039 |") == 7
     assert shown["blunders"].count("0.10% +- 0.02% |") == 7
     assert shown["no gap"].count(" 90.0% |") == 7
     assert shown["error of Q"].count(" 1.00 |") == 7
     facts["network"]["answers"] = "policy"
     (tmp_path / "runs" / "one" / "settings.json").write_text(json.dumps(facts))
-    assert "| error of Q | - | - |" in text_of(stage_section(tmp_path, 1, {"one": line}))
+    group.update(q_gap=None, q_gap_error=None, q_mae=None)  # as a policy is measured; the opening leads are a copy
+    of_policy = text_of(stage_section(tmp_path, 1, {"one": line}))
+    assert "| gap of Q | 0.060 +- 0.039 | - |" in of_policy
+    assert "| error of Q | 1.00 | - |" in of_policy
     assert "0.10% +- 0.02% (500)" in said
     assert next(lacking_of(tmp_path, {"duels": []}, {"one": line | {"step": 3}})) == "run one is not complete"
 

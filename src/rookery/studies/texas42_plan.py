@@ -278,10 +278,11 @@ def full() -> Preset:
         Positions("positions-uniform", "uniform", "valid", 400, 1_000, 10),
     )
     first = tuple(
-        first_stage(size, answers, steps)
-        for size, answers, steps in (
-            ("open-128x4", "both", 64_000), ("open-64x2", "q", 10_000), ("open-64x2", "policy", 10_000),
-            ("73k", "q", 6_000), ("817k", "q", 6_000), ("3.3M", "q", 6_000),
+        first_stage(size, answers, steps, every)
+        for size, answers, steps, every in (
+            ("open-128x4", "both", 54_000, 10_000), ("open-64x2", "q", 10_000, 2_000),
+            ("open-64x2", "policy", 10_000, 2_000),
+            ("73k", "q", 6_000, 2_000), ("817k", "q", 6_000, 2_000), ("3.3M", "q", 6_000, 2_000),
         )
     )  # fmt: skip
     best, small, other = (run.name for run in first[:3])
