@@ -132,6 +132,10 @@ def test_a_file_is_answered_line_by_line_and_wrong_lines_are_named(tmp_path):
         (["analyse", "texas42", f"sixes 0 {HAND}/?/?/? -", "--worlds", "67108864"], "in 1..1000000, not 67108864"),
         (["analyse", "texas42", f"nello 0 {HAND}/?/?/? -", "--bid", "35"], "bid 35: nello is made or set by tricks"),
         (["analyse", "texas42", "--positions", ""], "--positions '' names no file"),
+        (["analyse", "texas42:declaration=fives", f"sixes 0 {HAND}/?/?/? -"], "is declared as sixes, but texas42:decl"),
+        (["analyse", "texas42:auction=redeal", f"- - 0 {HAND}/?/? -"], "the number of hands is 3; it must be 4"),
+        (["analyse", "texas42", WHOLE.text(), "--bid", "30"], "--bid is for a hand that is still played"),
+        (["analyse", "texas42", WHOLE.text(), "--holders"], "--holders is for a hand that is still played"),
         *(
             (["analyse", "texas42", "--positions", "x", "--json", *given], f"{given[0]} changes nothing in the exact")
             for given in (["--worlds", "5"], ["--bid", "30"], ["--seed", "0"], ["--holders"])

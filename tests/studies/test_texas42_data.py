@@ -374,7 +374,8 @@ def test_probabilities_and_points_are_kept_finely():
 
 def data(folder, *words, fails=False):
     """Ask for a small set of hands; return what is said."""
-    asked = ["study", "texas42", "data", "--folder", folder, "--worlds", 2, "--per-shard", 2, "--threads", 1, *words]
+    asked = ["study", "texas42", "data", "--folder", folder, "--per-shard", 2, "--threads", 1, *words]
+    asked += [] if "positions" in words or "--worlds" in words else ["--worlds", 2]
     result = CliRunner().invoke(app, [str(word) for word in asked])
     assert isinstance(result.exception, BadInput) if fails else result.exit_code == 0, result.output
     return str(result.exception) if fails else result.output
@@ -428,6 +429,26 @@ def test_a_set_that_nobody_would_find_again_is_refused(tmp_path, name, kind):
     said = data(tmp_path, "--games", 2, "--kind", kind, "--name", name, fails=True)
     assert said == f"--name must be the plain name of a folder, not {name!r}"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--kind", "positions", "--worlds", "7"), "--worlds 7: for positions of source played it means nothing"),
+        (("--kind", "positions", "--oracle", "none"), "--oracle none: for positions of source played it means nothing"),
+        (("--kind", "positions", "--second", "x"), "--second x: for positions of source played it means nothing"),
+        (("--kind", "positions", "--compile"), "--compile: for positions of source played it means nothing"),
+        (
+            ("--kind", "positions", "--source", "random", "--explore", 0.9),
+            "--explore 0.9: for positions of source random it means nothing",
+        ),
+        (("--source", "uniform"), "--source uniform: for decisions it means nothing"),
+        (("--per-deal", 3), "--per-deal 3: for decisions it means nothing"),
+    ],
+)
+def test_options_of_the_other_kind_of_data_are_refused_by_name(tmp_path, words, complaint):
+    assert data(tmp_path, "--games", 2, *words, fails=True) == complaint
+    assert not (tmp_path / "data").exists()
 
 
 def test_no_threads_are_refused(tmp_path):

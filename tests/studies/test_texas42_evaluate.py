@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from rookery.cli import app
 from rookery.cli.study_texas42_work import compare_labels, judge_choices
 from rookery.errors import BadInput
 from rookery.learn.files import LineLog
+from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
 from rookery.search.texas42_batch import legal_slots
 from rookery.search.texas42_replay import replayed
@@ -37,10 +39,17 @@ from rookery.studies.texas42_files import OF_HAND, DataSet, write_shard
 from rookery.studies.texas42_measured import keep_part
 from rookery.studies.texas42_pieces import network_marks
 from rookery.studies.texas42_report import read_measured, write_report
-from rookery.studies.texas42_runs import Run
+from rookery.studies.texas42_runs import Run, stage_of
 from rookery.studies.texas42_tables import load_tables
-from rookery.studies.texas42_trial import as_good, drawn_decisions, make_trial, read_trial, states_at
-from studies.texas42_samples import HANDS, settings_of, small_study
+from rookery.studies.texas42_trial import (
+    as_good,
+    drawn_decisions,
+    make_trial,
+    read_trial,
+    refuse_another_trial,
+    states_at,
+)
+from studies.texas42_samples import HANDS, TRANSCRIPT, settings_of, small_study
 
 
 @pytest.fixture(scope="module")
@@ -253,6 +262,33 @@ def test_every_kind_of_player_plays_legal_tiles(study, text):
     assert legal_slots(states)[np.arange(len(states)), slots].all()
 
 
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("heuristic:make", "nothing comes behind heuristic"),
+        ("random:", "nothing comes behind random"),
+        ("logits:make", "was taught mean logits, and nothing about bids"),
+    ],
+)
+def test_who_knows_nothing_of_bids_does_not_play_for_them(study, tmp_path, text, complaint):
+    network = stage_of(build(TRANSCRIPT.model_copy(update={"answers": "logits"}), 0))
+    (tmp_path / "runs" / "logits").mkdir(parents=True)
+    facts = settings_of(2, "logits", network=network.config).as_dict() | {"stage": 2}
+    (tmp_path / "runs" / "logits" / "settings.json").write_text(json.dumps(facts))
+    about = About(game="texas42:bid=30", rules_version=1, observation="known")
+    save_network(tmp_path / "runs" / "logits" / "network.safetensors", network, about)
+    player_of("logits", tmp_path, "cpu")
+    with pytest.raises(BadInput, match=complaint):
+        player_of(text, tmp_path, "cpu")
+
+
+def test_every_seed_plays_other_deals(study):
+    heuristic, chance = player_of("heuristic", study), player_of("random", study)
+    first, again, other = (play_duel(heuristic, chance, 5, seed).points.tolist() for seed in (0, 0, 1))
+    assert first == again
+    assert first != other
+
+
 def test_a_player_that_is_not_there_is_refused(study):
     for text in ("nobody", "exact:few", "exact:3:points", "stage1", "stage1:0", "stage2:7"):
         with pytest.raises(BadInput, match="player"):
@@ -376,6 +412,23 @@ def test_the_report_names_what_is_missing_and_shows_the_rest(study):
     result = runner.invoke(app, [*asked, "--duels", "random/heuristic", "--device", "cpu", "--threads", "1"])
     assert result.exit_code == 0, result.output
     assert set(read_measured(study)) == {"trial", "claim", "duels"}
+    trial = (study / "trial.npz").read_bytes()
+    for words, complaint in (
+        (("--worlds", "3"), r"6 decisions in 2 x 2 worlds, seed 0, not 6 decisions in 2 x 3 worlds"),
+        (("--seed", "1"), "not 6 decisions in 2 x 2 worlds, seed 1; remove it"),
+        (("--duels", "nobody/random"), "there is no player 'nobody'"),
+    ):
+        result = runner.invoke(app, [*asked[:5], *words, "--device", "cpu", "--threads", "1"])
+        assert re.search(complaint, str(result.exception)), result.output
+    drawn = drawn_decisions(study, (), 6)
+    refuse_another_trial(study / "trial.npz", (6, 2, 0), drawn)
+    with pytest.raises(BadInput, match="is of decisions from other sets of hands"):
+        refuse_another_trial(study / "trial.npz", (6, 2, 0), drawn | {"plays": drawn["plays"][::-1]})
+    more = ["--duels", "random/heuristic", "--deals", "2", "--device", "cpu", "--threads", "1"]
+    result = runner.invoke(app, [*asked[:5], *more])  # with the trial that is there
+    assert result.exit_code == 0, result.output
+    assert (study / "trial.npz").read_bytes() == trial
+    assert [each["deals"] for each in read_measured(study)["duels"]] == [3, 2]
     assert {"trial.npz", "choices", "claim", "random/heuristic"} <= set(read_notes(study))
     (study / "remarks.md").write_text("A person says so.")
     result = runner.invoke(app, ["study", "texas42", "report", "--folder", str(study)])

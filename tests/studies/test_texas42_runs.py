@@ -121,6 +121,31 @@ def test_the_spread_of_worlds_that_were_drawn_is_widened_and_that_of_all_worlds_
     assert (wide[~few] > told[~few]).any()
 
 
+def test_worlds_that_a_network_judged_were_drawn_also_where_there_are_few(tmp_path):
+    folder = tmp_path / "data" / "decisions-four"
+    settings = DecisionSettings(worlds=4, oracle="a network", per_shard=20, part="train")
+    make_decisions(folder, 6, settings, Guessing())
+    told = decision_columns(next(DataSet(folder).read()))["spread"]
+    wide = load_tables(tmp_path, "decisions").train.columns["spread"].numpy()
+    assert np.abs(wide - told * (4 / 3) ** 0.5).max() <= 0.5
+    assert (wide > told).any()
+
+
+def test_logits_are_not_learned_from_hands_that_have_none(tmp_path):
+    def made(name, part, second=""):
+        settings = DecisionSettings(worlds=1, per_shard=20, part=part, second=second)
+        make_decisions(tmp_path / "data" / name, 6, settings, Guessing())
+
+    made("decisions-q", "train")
+    made("decisions-held", "valid")
+    assert len(load_tables(tmp_path, "decisions").train)
+    with pytest.raises(BadInput, match=r"decisions-q has no logits to learn from.*--data names other sets"):
+        load_tables(tmp_path, "decisions", logits=True)
+    made("decisions-logits", "train", "a policy")
+    named = ("decisions-logits", "decisions-held")  # from the second nobody learns
+    assert len(load_tables(tmp_path, "decisions", named, logits=True).train)
+
+
 def test_spreads_are_widened_by_the_worlds_of_their_own_trick(tmp_path):
     folder = tmp_path / "data" / "decisions-by-trick"
     make_decisions(folder, 6, DecisionSettings(worlds=(1, 4, 9), per_shard=20, part="train"), Guessing())

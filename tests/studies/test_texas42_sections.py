@@ -184,6 +184,13 @@ def test_stage_1_is_shown_by_trick_with_intervals_and_opening_leads_apart(tmp_pa
     assert shown["blunders"].count("0.10% +- 0.02% |") == 7
     assert shown["no gap"].count(" 90.0% |") == 7
     assert shown["error of Q"].count(" 1.00 |") == 7
+    facts["network"]["answers"] = "both"
+    (tmp_path / "runs" / "one" / "settings.json").write_text(json.dumps(facts))
+    of_both = text_of(stage_section(tmp_path, 1, {"one": line}))
+    assert of_both == said
+    assert (
+        "| 0.060 +- 0.039 (500) | 0.040 +- 0.020 (500) | 0.10% +- 0.02% (500) | 90.0% (500) | 1.00 | 1.00 |" in of_both
+    )
     facts["network"]["answers"] = "policy"
     (tmp_path / "runs" / "one" / "settings.json").write_text(json.dumps(facts))
     group.update(q_gap=None, q_gap_error=None, q_mae=None)  # as a policy is measured; the opening leads are a copy

@@ -71,6 +71,22 @@ def test_stage_1_is_judged_by_its_best_network_in_q_mode(tmp_path):
     assert found(tmp_path, "Stage 1: gap of opening").verdict == MISSED
 
 
+def test_a_policy_beside_q_is_judged_by_its_choice_and_its_q_is_told(tmp_path):
+    valid = figures(0.04, 0.001, 0.2)
+    for group in (valid["all"], valid["opening"]):
+        group |= {"q_gap": 0.06, "q_gap_error": 0.01}
+    add_run(tmp_path, "q", 1, valid={"positions-uniform": figures(0.2, 0.01, 1.0)})
+    add_run(tmp_path, "both", 1, "both", valid={"positions-uniform": valid})
+    shown = "both: 0.040 +- 0.002, 100,000 positions; by its Q 0.060 +- 0.020"
+    assert found(tmp_path, "Stage 1: gap on evenly")[1:] == (MET, shown)
+    assert found(tmp_path, "Stage 1: blunders")[1:] == (MET, "both: 0.10% +- 0.02%, 100,000 positions")
+    valid["all"]["q_gap"] = valid["all"]["gap"]  # as in mode q
+    add_run(
+        tmp_path, "alike", 1, valid={"positions-uniform": valid | {"all": valid["all"] | {"gap": 0.03, "q_gap": 0.03}}}
+    )
+    assert found(tmp_path, "Stage 1: gap on evenly")[2] == "alike: 0.030 +- 0.002, 100,000 positions"
+
+
 def test_a_handful_of_positions_decides_nothing(tmp_path):
     add_run(tmp_path, "one", 1, valid={"positions-uniform": figures(0.0, 0.0, 0.0, count=99)})
     assert found(tmp_path, "Stage 1: gap on evenly").verdict == OPEN
@@ -106,6 +122,7 @@ def test_amounts_are_those_that_were_made(tmp_path):
     data = {
         "a": {"games": 100_000, "settings": settings},
         "b": {"games": 4_000, "settings": {"oracle": "exact", "worlds": [100, 200]}},
+        "d": {"games": 9_000, "settings": {"oracle": "exact", "worlds": [4, 100]}},
         "c": {"games": 200_000, "settings": {"oracle": "exact", "worlds": 99}},
     }
     read = verdicts(tmp_path, data=data, trial={"players": players})

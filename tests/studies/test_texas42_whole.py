@@ -54,9 +54,11 @@ def test_a_preset_makes_everything_once_and_goes_on_where_time_was_up(tmp_path, 
     for _ in range(40):
         if "stopped" not in asked(*words, "--seconds", 0):
             break
-    names = ["stage1-policy-quick", "stage1-quick", "stage2-logits-quick", "stage2-quick"]
+    names = ["stage1-policy-quick", "stage1-quick", "stage2-exact-quick", "stage2-logits-quick", "stage2-quick"]
     assert sorted(path.parent.name for path in tmp_path.glob("runs/*/network.safetensors")) == names
-    assert "## Matches on mirrored deals" in (tmp_path / "report.md").read_text()
+    text = (tmp_path / "report.md").read_text()
+    assert "## Matches on mirrored deals" in text
+    assert "no pair is judged" not in text  # whether logits work like Q is asked in all three ways
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/*/*.[ns]*") if path.name != "plan.json"}
     before |= {path: path.stat().st_mtime_ns for path in (tmp_path / "evaluate.json", tmp_path / "trial.npz")}
     assert asked(*words).split() == [str(tmp_path / "report.md")]
@@ -113,6 +115,10 @@ def test_data_of_a_network_are_made_by_the_command(tmp_path):
     assert [len(rows["seed"]) for rows in data.read()] == [2, 1]
     asked("train-stage2", "--size", "64x2", "--name", "two", *train)
     assert (tmp_path / "runs" / "two" / "network.safetensors").exists()
+    with pytest.raises(BadInput, match="one is another run, with steps 2, not 3; take another --name or --folder"):
+        asked("train-stage1", "--size", "73k", "--name", "one", *train, "--steps", 3)
+    with pytest.raises(BadInput, match="has no logits to learn from"):
+        asked("train-stage2", "--size", "64x2", "--name", "three", "--answers", "logits", *train)
 
 
 @pytest.mark.parametrize(

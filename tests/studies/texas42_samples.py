@@ -42,9 +42,9 @@ def small_study(folder: Path) -> Path:
     positions = DataSet(folder / "data" / "positions-late")
     positions.begin("positions", 1, {"seed": 0})
     write_shard(positions.shard(0), "positions", late_rows(np.arange(860, 990)), {})
-    settings = DecisionSettings(worlds=1, per_shard=20, part="all")
+    settings = DecisionSettings(worlds=1, per_shard=20, part="all", second="guessed")
     make_decisions(folder / "data" / "decisions-made-up", 8, settings, Guessing())
-    valid = DecisionSettings(worlds=1, per_shard=20, part="valid")
+    valid = DecisionSettings(worlds=1, per_shard=20, part="valid", second="guessed")
     make_decisions(folder / "data" / "decisions-valid", 4, valid, Guessing())
     return folder
 

@@ -147,10 +147,10 @@ def texas42_table(rows: Iterable[texas42.Row]) -> Table:
     table = Table(
         title="Texas 42 on one core, where nothing else is said", box=None, pad_edge=False, title_justify="left"
     )
-    table.add_column("what", min_width=24)  # else numbers would squeeze it
-    table.add_column("unit")
+    table.add_column("what", min_width=18)  # else numbers would squeeze it
+    table.add_column("unit", no_wrap=True)
     for name in ("samples", "mean", "median", "95 %", "highest", "floor"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         figures = (row.mean, row.median, row.late, row.highest)
         floor = "" if row.floor is None else short(row.floor)

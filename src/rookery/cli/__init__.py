@@ -62,8 +62,9 @@ ADVICE = {
 
 def main() -> None:
     """Run the command line; what the person can mend is told in one line, with exit status 2."""
+    words = [f" {word}" if word.startswith("- ") else word for word in sys.argv[1:]]  # a position's text, no option
     try:
-        app(standalone_mode=True)
+        app(words, standalone_mode=True)
     except BadInput as error:
         typer.secho(f"rookery: {error}", err=True, fg=typer.colors.RED)
         sys.exit(2)

@@ -115,8 +115,11 @@ def analyse_texas42(game: str, position: str | None, positions: str | None, wish
     loaded, shown = opened(game, position, wish.seed)
     if positions is not None:
         analyse_file(Path(positions), loaded, wish, as_json)
-    else:
-        analyse_position(shown, wish, as_json)
+        return
+    for name, given in (("--bid", wish.bid), ("--holders", wish.holders or None)):
+        if shown.over and given is not None:
+            raise BadInput(f"{name} is for a hand that is still played; this one is over, {shown.text()!r}")
+    analyse_position(shown, wish, as_json)
 
 
 def look(

@@ -14,11 +14,12 @@ from rookery.cli.study import listed, studies
 from rookery.cli.study_texas42_work import (
     Whole,
     all_threads,
+    check_duels,
     compare_labels,
     fill_decisions,
     fill_positions,
     judge_choices,
-    make_the_trial,
+    make_or_keep_the_trial,
     play_match,
     show_plan,
     train_one,
@@ -104,23 +105,34 @@ def all_of_it(
         whole.do(piece)
 
 
+def refuse_given(options: dict[str, Any], what: str) -> None:
+    """Refuse options that mean nothing for what is made."""
+    for name, value in options.items():
+        if value is not None:
+            raise BadInput(f"{name}{'' if value is True else f' {value}'}: for {what} it means nothing")
+
+
 @texas42.command()
 def data(
     folder: FolderOption = PLACE,
     games: Annotated[int, Option(help="games to play, or deals to take positions from")] = 1000,
     kind: Annotated[str, Option(help="decisions (E[Q] games, Stage 2) or positions (exact Q, Stage 1)")] = "decisions",
     worlds: Annotated[
-        str, Option(metavar="N[,N...]", help="worlds of each decision; several numbers go by trick, the last goes on")
-    ] = "100",
+        str | None,
+        Option(
+            metavar="N[,N...]",
+            help="worlds of each decision, or 100; several numbers go by trick, the last goes on",
+        ),
+    ] = None,
     oracle: Annotated[
-        str, Option(metavar="exact|NETWORK", help="who says Q in a world: exact search, or Stage 1")
-    ] = "exact",
+        str | None, Option(metavar="exact|NETWORK", help="who says Q in a world: exact search, or Stage 1; exact")
+    ] = None,
     second: Annotated[
-        str, Option(metavar="NETWORK", help="a Stage 1 in policy mode whose mean logits are kept, too")
-    ] = "",
-    source: Annotated[str, Option(help="of positions: random, played, early, middle or uniform")] = "played",
+        str | None, Option(metavar="NETWORK", help="a Stage 1 in policy mode whose mean logits are kept, too")
+    ] = None,
+    source: Annotated[str | None, Option(help="of positions: random, played, early, middle or uniform; played")] = None,
     compiled: CompileOption = False,
-    per_deal: Annotated[int, Option(help="positions of a deal, where they are drawn")] = 8,
+    per_deal: Annotated[int | None, Option(help="positions of a deal, where they are drawn; 8")] = None,
     per_shard: Annotated[int, Option(help="games or deals of a file")] = 1024,
     explore: Annotated[
         float | None,
@@ -138,7 +150,7 @@ def data(
     """Make data: games played by E[Q] with their labels, or positions with exact Q.
 
     Files lie in FOLDER/data/NAME. Interrupted, killed or stopped, the same command goes on with the files that are
-    missing; asked for more games, it adds to them.
+    missing; asked for more games, it adds files, and makes the last one anew if that was not full.
 
     rookery study texas42 data --games 1000 --worlds 100
 
@@ -154,19 +166,24 @@ def data(
     from rookery.studies.texas42_decisions import read_worlds
     from rookery.studies.texas42_files import world_counts
 
-    until, counts = deadline(seconds), read_worlds(worlds)
+    until = deadline(seconds)
     if one_of("--kind", kind, ("decisions", "positions")) == "positions":
+        source = "played" if source is None else source
+        of_others = {"--worlds": worlds, "--oracle": oracle, "--second": second, "--compile": compiled or None}
+        of_played = {} if source == "played" else {"--explore": explore}
+        refuse_given({**of_others, **of_played}, f"positions of source {source}")
         named = name or f"positions-{source}-{part}"
-        settings: dict[str, Any] = {"source": source, "per_deal": per_deal, "per_shard": per_shard}
-        if source == "played" and explore is not None:
-            settings["explore"] = explore
+        settings: dict[str, Any] = {"source": source, "per_deal": 8 if per_deal is None else per_deal}
+        settings |= {"per_shard": per_shard} | ({} if explore is None else {"explore": explore})
         with spread_over(ray, workers) as spread:
             fill_positions(folder, named, games, part, seed, threads, until, spread, **settings)
         return
+    refuse_given({"--source": source, "--per-deal": per_deal}, "decisions")
+    counts, oracle = read_worlds("100" if worlds is None else worlds), "exact" if oracle is None else oracle
     shown = "-".join(map(str, world_counts(counts)))
     named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{shown}-{part}"
     settings = {"per_shard": per_shard, "worlds": counts} | ({} if explore is None else {"explore": explore})
-    files = [oracle, second]
+    files = [oracle, second or ""]
     place = chosen_device(device)
     with spread_over(ray, workers, on_cards=oracle != "exact" and device != "cpu") as spread:
         fill_decisions(folder, named, games, part, seed, files, place, threads, until, compiled, spread, **settings)
@@ -240,29 +257,40 @@ def train_stage2(
 def evaluate(
     folder: FolderOption = PLACE,
     decisions: Annotated[
-        int, Option(help="decisions to judge choices on, of deals that nobody has learned from")
-    ] = 600,
-    worlds: Annotated[int, Option(help="worlds of each of the two sets")] = 1000,
+        int | None,
+        Option(min=1, help="decisions to judge on, of deals nobody has learned from; those there are, or 600"),
+    ] = None,
+    worlds: Annotated[
+        int | None, Option(min=1, help="worlds of each of the two sets; as many as there are, or 1000")
+    ] = None,
     data: Annotated[str | None, Option(metavar="NAME,...", help="sets of hands to take decisions from; all")] = None,
     duels: Annotated[
         str | None,
-        Option(metavar="A/B,...", help="matches: random, heuristic, exact:N[:make] or a run of Stage 2[:make]"),
+        Option(
+            metavar="A/B,...",
+            help="matches: random, heuristic, exact:N[:make], a run of Stage 1:N[:make] or of Stage 2[:make]",
+        ),
     ] = None,
-    deals: Annotated[int, Option(help="deals of each match, each played twice")] = 1000,
-    seed: Annotated[int, Option(help="same seed, same decisions and deals")] = 0,
+    deals: Annotated[int, Option(min=1, help="deals of each match, each played twice")] = 1000,
+    seed: Annotated[int | None, Option(min=0, help="same seed, same decisions and deals; 0")] = None,
     device: DeviceOption = "auto",
     threads: ThreadsOption = None,
 ) -> None:
     """Judge all networks by exact values, and let players meet on mirrored deals; results go to evaluate.json.
 
+    The decisions are drawn and solved once, and kept in FOLDER/trial.npz.
+
     rookery study texas42 evaluate --decisions 60 --worlds 50 --duels heuristic/random --deals 20
+
+    rookery study texas42 evaluate --duels stage1-both-open-64x2-s0:10/heuristic --deals 100
     """
-    place, workers, names = chosen_device(device), all_threads(threads), tuple(listed(data))
-    make_the_trial(folder, decisions, worlds, names, workers, seed, deadline(None))
+    place, workers, wanted = chosen_device(device), all_threads(threads), listed(duels)
+    check_duels(folder, wanted)
+    make_or_keep_the_trial(folder, decisions, worlds, tuple(listed(data)), workers, seed)
     judge_choices(folder, place, workers)
     compare_labels(folder)
-    for duel in listed(duels):
-        play_match(folder, duel, deals, place, workers, seed)
+    for duel in wanted:
+        play_match(folder, duel, deals, place, workers, seed or 0)
 
 
 @texas42.command()

@@ -281,19 +281,22 @@ class Loaded:
         """Return the data of a run."""
         from rookery.studies.texas42_tables import load_tables
 
-        key = (settings.kind, settings.data, settings.rows, settings.valid_rows, settings.reads)
+        logits = settings.stage == 2 and settings.network.answers == "logits"
+        data = (settings.kind, settings.data, self.device, settings.rows, settings.valid_rows)
+        key = (*data, self.threads, settings.reads, logits)
         if key != self.key:
             self.key = self.tables = None  # before there are new ones: a card has no room for both
-            kind, names, rows, valid_rows, reads = key
-            self.tables = load_tables(self.folder, kind, names, self.device, rows, valid_rows, self.threads, reads)
+            self.tables = load_tables(self.folder, *key)
             self.key = key
         return self.tables  # type: ignore[no-any-return]
 
 
 def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: float) -> None:
     """Train a run, unless it is complete."""
+    from rookery.studies.texas42_pieces import refuse_another
     from rookery.studies.texas42_runs import Run
 
+    refuse_another(folder, settings)
     run = Run(folder, settings)
     if run.complete:
         run.clear_up()
@@ -309,16 +312,32 @@ def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: floa
 def make_the_trial(
     folder: Path, decisions: int, worlds: int, data: tuple[str, ...], threads: int, seed: int, until: float
 ) -> None:
-    """Draw decisions and solve their worlds, as far as that is not done."""
-    from rookery.studies.texas42_trial import TRIAL, drawn_decisions, make_trial
+    """Draw decisions and solve their worlds, as far as that is not done; another trial that is there is refused."""
+    from rookery.studies.texas42_trial import TRIAL, drawn_decisions, make_trial, refuse_another_trial
 
+    refuse_another_trial(folder / TRIAL, (decisions, worlds, seed))
     drawn = drawn_decisions(folder, data, decisions, seed)
+    refuse_another_trial(folder / TRIAL, (decisions, worlds, seed), drawn)
     with bar_until_interrupt(TRIAL) as say, noted(folder, TRIAL, seed):
         ended = lambda: time.monotonic() >= until  # noqa: E731
         trial = make_trial(drawn, worlds, seed, threads, say, folder / TRIAL, ended, decisions)
     if trial is None:
         stopped(TRIAL)
     told(f"{folder / TRIAL}: {len(drawn['plays']):,} decisions in 2 x {worlds:,} worlds each")
+
+
+def make_or_keep_the_trial(
+    folder: Path, decisions: int | None, worlds: int | None, data: tuple[str, ...], threads: int, seed: int | None
+) -> None:  # fmt: skip
+    """Make a trial, or go on with the one that is there, which decides what is not asked for."""
+    from rookery.studies.texas42_trial import TRIAL, read_trial
+
+    there = read_trial(folder / TRIAL)
+    usual = there[2] if there else (600, 1000, 0)
+    asked = tuple(own if given is None else given for given, own in zip((decisions, worlds, seed), usual, strict=True))
+    if there and asked == usual and not data and len(there[0]["plays"]) == len(there[1]["better"]):
+        return  # whole, whatever hands were made since
+    make_the_trial(folder, asked[0], asked[1], data, threads, asked[2], deadline(None))
 
 
 def judge_choices(folder: Path, device: str, threads: int) -> None:
@@ -357,15 +376,31 @@ def judge_choices(folder: Path, device: str, threads: int) -> None:
 def compare_labels(folder: Path) -> None:
     """Compare choices by mean logits with those by mean Q, in every set that has both."""
     from rookery.studies.texas42_evaluate import logits_against_q
-    from rookery.studies.texas42_files import data_sets
+    from rookery.studies.texas42_files import data_sets, joined
     from rookery.studies.texas42_measured import keep_part
 
-    sets = [each for each in data_sets(folder, "decisions") if each.numbers()]
+    sets = [each for each in data_sets(folder, "decisions") if each.numbers() and each.has_logits]
     with noted(folder, "claim"):
-        compared = {each.folder.name: logits_against_q(next(each.read())) for each in sets}
+        compared = {each.folder.name: logits_against_q(joined(list(each.read()))) for each in sets}
     found = {name: facts for name, facts in compared.items() if facts}
     keep_part(folder, "claim", found)
     told(f"choices by logits are compared in {', '.join(found) or 'no set'}")
+
+
+def sides_of(duel: str) -> list[str]:
+    """Return the two players of a match."""
+    names = duel.split("/")
+    if len(names) != 2:
+        raise BadInput(f"--duels {duel!r}: a match is written A/B, like heuristic/random")
+    return names
+
+
+def check_duels(folder: Path, duels: list[str]) -> None:
+    """Refuse matches that cannot be played, before anything is made for them."""
+    from rookery.studies.texas42_duels import player_of
+
+    for name in dict.fromkeys(name for duel in duels for name in sides_of(duel)):
+        player_of(name, folder, "cpu")
 
 
 def play_match(folder: Path, duel: str, deals: int, device: str, threads: int, seed: int = 0) -> None:
@@ -374,11 +409,8 @@ def play_match(folder: Path, duel: str, deals: int, device: str, threads: int, s
     from rookery.studies.texas42_measured import keep_match, read_measured
     from rookery.studies.texas42_pieces import match_of, network_marks
 
-    names, marks = duel.split("/"), network_marks(folder)
-    if len(names) != 2:
-        raise BadInput(f"--duels {duel!r}: a match is written A/B, like heuristic/random")
-    there = match_of(read_measured(folder), duel, deals, marks)
-    if there is not None and there.get("seed") == seed:
+    names, marks = sides_of(duel), network_marks(folder)
+    if match_of(read_measured(folder), duel, deals, marks, seed) is not None:
         told(f"{duel}: played already")
         return
     first, second = (player_of(name, folder, device, threads) for name in names)

@@ -389,6 +389,9 @@ class Texas42(Game):
 
     def parse(self, text: str, state: State) -> None:
         notation.parse_position(text, state, self.auction != "none", self.spec)
+        if self.declaration not in ("any", NAMES[state["declaration"]]):
+            named = NAMES[state["declaration"]]
+            raise BadInput(f"position {text!r} is declared as {named}, but {self.spec} is always {self.declaration}")
 
     def draw(self, state: State) -> str:
         return notation.drawn(state, self.auction != "none")

@@ -33,6 +33,8 @@ from rookery.studies.texas42_evaluate import choices_of, complete_runs, is_stage
 from rookery.studies.texas42_files import seeds_of
 
 BID = 30
+MOST_DEALS = 1 << 40
+"""the first deal of a match lies below this number"""
 
 Choose = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """positions [N] and a seed for each -> slots [N]"""
@@ -41,6 +43,8 @@ Choose = Callable[[np.ndarray, np.ndarray], np.ndarray]
 def player_of(text: str, study: Path, device: str = "auto", threads: int = 1) -> Choose:
     """Make a player of its text."""
     name, _, rest = text.partition(":")
+    if name in ("random", "heuristic") and ":" in text:
+        raise BadInput(f"player {text!r}: nothing comes behind {name}")
     if name == "random":
         return lambda states, seeds: choices_of(drawn(seeds), legal_slots(states))
     if name == "heuristic":
@@ -53,7 +57,7 @@ def player_of(text: str, study: Path, device: str = "auto", threads: int = 1) ->
     if is_stage2(study, name):
         if rest not in ("", *CHOICES):
             raise BadInput(f"player {text!r}: behind a run of Stage 2 comes nothing, :mean or :make")
-        return by_network(runs[name], rest or "mean", device)
+        return by_network(text, runs[name], rest or "mean", device)
     oracle = HandsOracle.of(str(runs[name]), device)
     return by_worlds(*worlds_and_rule(text, rest), oracle, threads)
 
@@ -100,10 +104,12 @@ def by_worlds(worlds: int, rule: str, oracle: Oracle, threads: int) -> Choose:
     return choose
 
 
-def by_network(path: Path, rule: str, device: str) -> Choose:
+def by_network(text: str, path: Path, rule: str, device: str) -> Choose:
     """Ask a Stage 2."""
     network = load_stage(str(path), Transcript).network
     assert isinstance(network, Transcript)
+    if rule == "make" and not network.config.in_points:
+        raise BadInput(f"player {text!r}: its network was taught mean logits, and nothing about bids")
     judge = TranscriptJudge(network, device)
 
     def choose(states: np.ndarray, seeds: np.ndarray) -> np.ndarray:
@@ -137,8 +143,11 @@ class Duel:
 
 
 def play_duel(first: Choose, second: Choose, deals: int, seed: int = 0) -> Duel:
-    """Play so many deals of the test part twice; the leader, any seat, calls its longest suit and has bid 30."""
-    seeds = seeds_of("test", np.arange(deals))
+    """Play so many deals of the test part twice, others for each seed.
+
+    The leader, any seat, calls its longest suit and has bid 30.
+    """
+    seeds = seeds_of("test", np.arange(deals) + seed * deals % MOST_DEALS)
     rng = np.random.default_rng(int(random_bits(seed, 9, deals)) >> 1)
     states = dealt(seeds)
     leaders = rng.integers(SEATS, size=deals)

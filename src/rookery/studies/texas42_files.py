@@ -267,6 +267,16 @@ class DataSet:
             raise BadInput(f"{self.plan} is damaged: it does not tell settings and shards")
         return facts
 
+    @property
+    def has_logits(self) -> bool:
+        """Whether mean logits of a second network are kept beside mean Q."""
+        return bool(self.planned()["settings"].get("second"))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether exact search labelled the hands."""
+        return bool(self.planned()["settings"].get("oracle") == "exact")
+
     def about(self, number: int) -> dict[str, Any]:
         """Read what lies beside a shard."""
         return read_facts(self.shard(number).with_suffix(".json"))

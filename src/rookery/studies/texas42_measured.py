@@ -52,19 +52,19 @@ def keep_part(study: Path, key: str, parts: dict[str, Any]) -> None:
 
 
 def keep_match(study: Path, match: dict[str, Any]) -> None:
-    """Put a match in the place of an earlier one of the same players, or behind all others."""
+    """Put a match in the place of an earlier one of the same players on the same deals, or behind all others."""
 
     def with_match(before: dict[str, Any]) -> dict[str, Any]:
         matches = before.get("duels", [])
-        place = next((i for i, each in enumerate(matches) if players(each) == players(match)), len(matches))
+        place = next((i for i, each in enumerate(matches) if same_match(each, match)), len(matches))
         return before | {"duels": [*matches[:place], match, *matches[place + 1 :]]}
 
     change(study, with_match)
 
 
-def players(match: dict[str, Any]) -> tuple[str, str]:
-    """Return who plays a match."""
-    return match["first"], match["second"]
+def same_match(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Tell whether two matches are of the same players on the same deals."""
+    return all(one.get(key) == other.get(key) for key in ("first", "second", "deals", "seed"))
 
 
 def keep_note(study: Path, piece: str, facts: dict[str, Any]) -> None:

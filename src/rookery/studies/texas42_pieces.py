@@ -130,7 +130,8 @@ def refuse_another(study: Path, wanted: TrainSettings) -> None:
     others = wanted.unlike(there) if there else []
     if others:
         place = study / "runs" / wanted.name
-        raise BadInput(f"{place} is another run, with {'; '.join(others)}; take another --folder, or remove it")
+        others_told = "; ".join(others)
+        raise BadInput(f"{place} is another run, with {others_told}; take another --name or --folder, or remove it")
 
 
 def trial_is_done(study: Path, count: int, worlds: int) -> bool:
@@ -153,10 +154,12 @@ def network_marks(study: Path) -> dict[str, str]:
     return {name: digest(path.read_bytes())[:16] for name, path in complete_runs(study).items()}
 
 
-def match_of(found: dict[str, Any], duel: str, deals: int, marks: dict[str, str]) -> dict[str, Any] | None:
+def match_of(
+    found: dict[str, Any], duel: str, deals: int, marks: dict[str, str], seed: int = 0
+) -> dict[str, Any] | None:  # fmt: skip
     """Return what a match has brought, if it was played over so many deals, and the networks are not others now."""
     for each in found.get("duels", ()):
-        played = f"{each['first']}/{each['second']}" == duel and each["deals"] == deals
+        played = (f"{each['first']}/{each['second']}", each["deals"], each.get("seed", 0)) == (duel, deals, seed)
         if played and all(marks.get(name, mark) == mark for name, mark in each.get("networks", {}).items()):
             return dict(each)
     return None

@@ -184,13 +184,14 @@ def quick() -> Preset:
         Hands("decisions-network", "stage1-quick", "train", 120, 10, 0.05, 60, "stage1-policy-quick"),
         Hands("decisions-valid", "exact", "valid", 12, 20, 0.0, 12),
     )
-    second = TrainSettings("stage2-quick", TINY_TRANSCRIPT, 400, **QUICK)  # type: ignore[arg-type]
+    both = ("decisions-network", "decisions-valid")
+    second = TrainSettings("stage2-quick", TINY_TRANSCRIPT, 400, data=both, **QUICK)  # type: ignore[arg-type]
     logits = replace(
-        second, name="stage2-logits-quick", network=TINY_TRANSCRIPT.model_copy(update={"answers": "logits"}),
-        data=("decisions-network", "decisions-valid"),
-    )  # fmt: skip
+        second, name="stage2-logits-quick", network=TINY_TRANSCRIPT.model_copy(update={"answers": "logits"})
+    )
+    exact = replace(second, name="stage2-exact-quick", data=("decisions-exact", "decisions-valid"))
     duels = ("heuristic/random", "stage2-quick/random", "exact:10/heuristic")
-    return Preset(positions, (taught, policy), decisions, (second, logits), (48, 30), duels, 20)
+    return Preset(positions, (taught, policy), decisions, (second, logits, exact), (48, 30), duels, 20)
 
 
 def home() -> Preset:

@@ -273,7 +273,7 @@ def claim_section(measured: Facts, runs: Runs) -> Iterator[str]:
     if labels:
         yield (
             "**Labels.** The same decisions in the same worlds, by the mean of a network's Q and by mean logits of "
-            "another one in policy mode; the first file of each set is looked at. Regret is what the choice by logits "
+            "another one in policy mode. Regret is what the choice by logits "
             "loses by that mean of Q, by which the choice by Q loses nothing, right or wrong."
         )
         yield ""

@@ -10,7 +10,7 @@ beside for the errors of figures.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -97,12 +97,13 @@ def position_columns(rows: Rows, threads: int = 1, reads: str = "all") -> Column
     }  # fmt: skip
 
 
-def decision_columns(rows: Rows, threads: int = 1, worlds: WorldCounts = 0) -> Columns:
+def decision_columns(rows: Rows, threads: int = 1, worlds: WorldCounts = 0, exact: bool = True) -> Columns:
     """Make the columns of the decisions of hands that have a choice; the others have no labels.
 
     worlds  how many were drawn for each label, where that is known: they lie closer to their own mean than to that of
-            all, so their spread is widened by the root of N / (N - 1), and its square is right on average; not where
-            there are no more worlds than that, of which exact search takes each once
+            all, so their spread is widened by the root of N / (N - 1), and its square is right on average
+    exact   whether exact search labelled them, which takes each world once where there are no more than that: such
+            spreads are right as they are
     """
     states = replayed(*(rows[name] for name in OF_HAND)).reshape(-1)
     legal = legal_slots(states)
@@ -113,7 +114,9 @@ def decision_columns(rows: Rows, threads: int = 1, worlds: WorldCounts = 0) -> C
     labels |= {name: rows[name].reshape(len(free), -1)[free].astype(np.int32) for name in ("spread", "make")}
     of_each = worlds_by_trick(worlds)[states["plays"] >> 2]
     if of_each.max(initial=0) > 1:
-        drawn = (of_each > 1) & (counted(states, states["texas42_mover"].astype(np.int64)) > of_each)
+        drawn = of_each > 1
+        if exact:
+            drawn &= counted(states, states["texas42_mover"].astype(np.int64)) > of_each
         wider = np.sqrt(np.where(drawn, of_each / np.maximum(of_each - 1, 1), 1.0))
         labels["spread"] = np.rint(labels["spread"] * wider[:, None]).astype(np.int32)
     return {
@@ -134,11 +137,12 @@ class Tables:
 
 def load_tables(
     study: Path, kind: str, names: tuple[str, ...] = (), device: str = "cpu", rows: int = 0,
-    valid_rows: int = 20_000, threads: int = 1, reads: str = "all",
+    valid_rows: int = 20_000, threads: int = 1, reads: str = "all", logits: bool = False,
 ) -> Tables:  # fmt: skip
     """Read sets of data onto a device; deals that validate or test are not learned from, whichever set they are in.
 
-    `reads` is the observation of a Stage 1.
+    reads   the observation of a Stage 1
+    logits  whether mean logits are to be learned: a set without any is refused
 
     A set that is still being made is refused: a run goes on with the very files it began with.
     """
@@ -155,6 +159,10 @@ def load_tables(
                 f"the command that began it goes on with them, or --data names other sets"
             )
         learned, checked = columns_of(data, stage, rows, valid_rows, threads, reads)
+        if learned and logits and not data.has_logits:
+            raise BadInput(
+                f"{data.folder} has no logits to learn from: no second network labelled it; --data names other sets"
+            )
         train += learned
         if checked:
             valid[data.folder.name] = Table(stacked(checked), stage, device)
@@ -174,17 +182,17 @@ def columns_of(
     train: list[Columns] = []
     held: list[Rows] = []
     left = rows or 1 << 62
-    worlds = data.planned()["settings"].get("worlds", 0)
+    maker = maker_of(data, stage, reads)
     for shard in data.read():
         part = part_of(shard["seed"])
         learned, valid = ({name: array[part == number] for name, array in shard.items()} for number in (0, 1))
-        train += made({name: array[:left] for name, array in learned.items()}, stage, threads, worlds, reads)
+        train += made(maker, {name: array[:left] for name, array in learned.items()}, stage, threads)
         left = max(0, left - count_of(learned))
         held += [valid] if count_of(valid) else []
     if not held:
         return train, []
     most = valid_rows if stage == 1 else -(-valid_rows // TILES)
-    return train, made(evenly(joined(held), most), stage, threads, worlds, reads)
+    return train, made(maker, evenly(joined(held), most), stage, threads)
 
 
 def evenly(rows: Rows, most: int) -> Rows:
@@ -194,9 +202,15 @@ def evenly(rows: Rows, most: int) -> Rows:
     return {name: array[taken] for name, array in rows.items()}
 
 
-def made(rows: Rows, stage: int, threads: int, worlds: WorldCounts, reads: str) -> list[Columns]:
+def maker_of(data: DataSet, stage: int, reads: str) -> Callable[[Rows, int], Columns]:
+    """Return what makes columns of the rows of a set, by so many threads."""
+    if stage == 1:
+        return partial(position_columns, reads=reads)
+    return partial(decision_columns, worlds=data.planned()["settings"].get("worlds", 0), exact=data.is_exact)
+
+
+def made(maker: Callable[[Rows, int], Columns], rows: Rows, stage: int, threads: int) -> list[Columns]:
     """Make columns of rows, some at a time."""
-    maker = partial(position_columns, reads=reads) if stage == 1 else partial(decision_columns, worlds=worlds)
     size = AT_ONCE if stage == 1 else AT_ONCE // TILES
     return [
         maker({name: np.ascontiguousarray(array[first : first + size]) for name, array in rows.items()}, threads)

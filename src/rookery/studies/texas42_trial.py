@@ -183,8 +183,20 @@ def read_trial(file: Path) -> tuple[Rows, Rows, Settings] | None:
     return drawn, found, (asked, worlds, seed)
 
 
+def refuse_another_trial(file: Path, settings: Settings, drawn: Rows | None = None) -> None:
+    """Refuse a file in which there is a trial with other settings, or, where decisions are given, of others."""
+    there = read_trial(file)
+    if there is None:
+        return
+    if there[2] != settings:
+        shown = ("{:,} decisions in 2 x {:,} worlds, seed {}".format(*each) for each in (there[2], settings))
+        raise BadInput("{} is another trial: it was asked for {}, not {}; remove it to make that".format(file, *shown))
+    if drawn is not None and any(not np.array_equal(there[0][name], drawn[name]) for name in drawn):
+        raise BadInput(f"{file} is of decisions from other sets of hands; name those by --data, or remove it")
+
+
 def kept_so_far(file: Path | None, drawn: Rows, settings: Settings) -> Rows:
-    """Return what a file has of a trial; nothing if it is of another."""
+    """Return what a file has of a trial; nothing if it is not there."""
     there = read_trial(file) if file is not None else None
     if there is None or there[2] != settings or any(not np.array_equal(there[0][name], drawn[name]) for name in drawn):
         empty = np.zeros((0, 7), np.float32)

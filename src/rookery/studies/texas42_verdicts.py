@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rookery.learn.files import LineLog
+from rookery.studies.intervals import Z95
 from rookery.studies.texas42_checks import all_checks
 from rookery.studies.texas42_files import data_sets, worlds_by_trick
 
@@ -108,9 +109,9 @@ def best_of_runs(claim: str, known: Mapping[str, Mapping[str, Any]], key: str, b
         return Verdict(claim, OPEN, "not measured")
     name, figures = min(known.items(), key=lambda item: item[1][key])
     count, mean = int(figures["count"]), figures[key]
-    error = figures.get(f"{key}_error", math.inf)
-    shown = f"{mean:.3f} +- {2 * error:.3f}" if key == "gap" else f"{mean:.2%} +- {2 * error:.2%}"
-    verdict = at_most(mean - 2 * error, mean + 2 * error, bound) if count >= FEWEST else OPEN
+    half = Z95 * figures.get(f"{key}_error", math.inf)
+    shown = f"{mean:.3f} +- {half:.3f}" if key == "gap" else f"{mean:.2%} +- {half:.2%}"
+    verdict = at_most(mean - half, mean + half, bound) if count >= FEWEST else OPEN
     return Verdict(claim, verdict, f"{name}: {shown}, {count:,} positions{by_its_q(key, figures)}")
 
 
@@ -119,7 +120,7 @@ def by_its_q(key: str, figures: Mapping[str, Any]) -> str:
     q_gap = figures.get("q_gap")
     if key != "gap" or q_gap is None or q_gap == figures["gap"]:
         return ""
-    return f"; by its Q {q_gap:.3f} +- {2 * figures['q_gap_error']:.3f}"
+    return f"; by its Q {q_gap:.3f} +- {Z95 * figures['q_gap_error']:.3f}"
 
 
 # ---- stage 2 -------------------------------------------------------------------------------------
