@@ -7,6 +7,7 @@ import pytest
 from rookery import BadInput, load
 from rookery.arena.player import turn_of
 from rookery.arena.players import make_player
+from rookery.games.gomoku_board import wall_off
 from rookery.nets.configs import TowerConfig
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
@@ -61,8 +62,24 @@ def test_at_leaves_moves_that_lose_to_fours_are_not_played(network):
     assert search_fours(after).line is None
 
 
+def test_where_points_are_out_of_the_game_leaves_prove_nothing(network):
+    four = "........./........./........./........./..xxxx.../........./........./........./....ooo.. b - -"
+    position = load("gomoku", size=9).position(four)
+    player = make_player(f"net:{network},sims=40,vcf=leaves", position.game)
+    assert player.choose(turn(player, position)).analysis.proven
+    dead = position.copy()
+    points = [dead.game.parse_move(dead.state, name) for name in ("B5", "G5")]
+    wall_off(dead.state, points)
+    choice = player.choose(turn(player, dead))
+    assert not choice.analysis.proven  # what looks like a five to come is none
+    assert choice.action not in points
+    assert player.choose(turn(player, position)).analysis.proven  # and afterwards as before
+
+
 def test_the_text_of_the_player_names_where_it_looks(network):
     game = load("gomoku", size=9)
     assert "vcf=leaves" in make_player(f"net:{network},sims=4,vcf=leaves", game).name
     with pytest.raises(BadInput, match="vcf"):
         make_player(f"net:{network},sims=4,vcf=everywhere", game)
+    with pytest.raises(BadInput, match="prove=false does not go with vcf=leaves"):
+        make_player(f"net:{network},sims=4,vcf=leaves,prove=false", game)

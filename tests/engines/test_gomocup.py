@@ -357,6 +357,24 @@ def test_an_opening_of_wrong_stones_is_refused(points):
         (["START 9", "BOARD", "1,1,3", "1,1,3", "DONE"], "ERROR there is a stone on 1,1 already"),
         (["START 9", "BOARD", "1,1,3", "DONE", "TURN 1,1"], "ERROR there is a stone on 1,1 already"),
         (["START 9", "BOARD", *(f"{x},0,2" for x in range(5)), "DONE"], "ERROR the game on this board is over"),
+        (
+            [
+                "START 9",
+                "BOARD",
+                *(f"{x},0,1" for x in range(5)),
+                *(f"{x},7,2" for x in (0, 1, 3, 4, 6)),
+                "DONE",
+            ],
+            "ERROR the game on this board is over",
+        ),
+        (
+            [
+                "START 9",
+                *(line for x in range(5) for line in (f"PLAY {x},0", f"PLAY {x},{2 + x % 2}")),
+                "TURN 8,8",
+            ],
+            "ERROR the game on this board is over",
+        ),
         (["DANCE"], "UNKNOWN DANCE"),
     ],
 )

@@ -14,7 +14,7 @@ from rookery.games.rng import random_below, random_bits
 from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.learn.selfplay import Finished, SelfPlay
-from rookery.search.tree_kernels import improve, visits_for_target
+from rookery.search.tree_kernels import improve, weights_for_target
 from rookery.search.trees import Trees
 from search.slow_trees import Hashed
 
@@ -155,5 +155,5 @@ def weights_of(trees: Trees, b: int) -> dict[int, float]:
     if trees.settings.gumbel:
         improve(trees.arrays, b, weights)
     if trees.settings.prune:
-        visits_for_target(trees.arrays, b, weights)
+        weights_for_target(trees.arrays, b, weights)
     return dict(zip(edges["action"].tolist(), weights.tolist(), strict=True))

@@ -311,10 +311,15 @@ def history(*losses):
         ((3, 1, 1.2, 0.8), False),
         ((1, 2, 3, 4), True),
         ((1, None, None, None), True),
+        ((None, None, 1), False),  # nothing was learnt before
+        ((None, None, None), False),
     ],
 )
 def test_a_plateau_of_loss_is_little_gain_over_the_best_before(losses, reached):
-    assert (plateau(history(*losses), PlateauSettings(of="loss", over=2, gain=0.1)) == "") == reached
+    said = plateau(history(*losses), PlateauSettings(of="loss", over=2, gain=0.1))
+    assert (said == "") == reached
+    assert "nan" not in said
+    assert "inf" not in said
 
 
 def test_a_plateau_of_strength_is_little_gain_over_the_network_before():
@@ -441,6 +446,8 @@ def test_what_is_no_curriculum_is_refused(tmp_path, text):
         ("stages.1a.lessons.supervisor=human", r"lessons.supervisor: the supervisor 'human' does not say what"),
         ("stages.1a.until.beats=[{player: human}]", r"beats\[0\].player: player 'human' is a person; nobody sits"),
         ("stages.1a.until.watched=[human]", r"until.watched\[0\]: player 'human' is a person; nobody sits"),
+        ("stages.2.selfplay.opponent=human", r"stages\[1\].selfplay.opponent: player 'human' is a person, who"),
+        ("stages.2.selfplay.opponent=net:none.pth", r"stages\[1\].selfplay.opponent: .*none.pth.* \(stage 2\)"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_made(tmp_path, change, complaint):
@@ -454,6 +461,30 @@ def test_a_stage_that_was_changed_to_wait_in_vain_is_not_worked_on(missed):
     (missed / "curriculum.yaml").write_text(yaml_text(settings.model_dump(mode="json")))
     with pytest.raises(BadInput, match=r"stages\[1\].until.plateau.over: must be below 2"):
         worked(missed)
+
+
+def test_players_that_cannot_be_are_told_before_a_curriculum_is_gone_on_with(missed):
+    before = files_of(missed)
+    settle(missed, "{player: human}")
+    with pytest.raises(BadInput, match=r"stages\[0\].until.beats\[0\].player: player 'human' is a person"):
+        worked(missed)
+    with Curriculum(missed) as curriculum, pytest.raises(BadInput, match=r"player 'human' is a person"):
+        curriculum.begin_anew("1a")
+    assert not (missed / "set_aside").exists()
+    assert set(files_of(missed)) - set(before) <= {missed / "lock"}
+
+
+@pytest.mark.parametrize("change", ["games=30", "simulations=12", "urgency=reduced"])
+def test_whom_a_stage_must_beat_is_met_again_when_it_is_asked_for_otherwise(missed, change):
+    worked(missed)
+    before = lines(missed, "1a")[-1]["beats"]["baseline:depth=2"]
+    settle(missed, "{player: 'baseline:depth=2', share: 0.9}", f"stages.1a.until.{change}")
+    assert worked(missed).verdict == MISSED
+    after = lines(missed, "1a")[-1]["beats"]["baseline:depth=2"]
+    assert after != before
+    name, _, value = change.partition("=")
+    assert str(after[{"games": "asked"}.get(name, name)]) == value
+    assert [line["step"] for line in lines(missed, "1a")] == [1, 2, 3, 4]
 
 
 def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):

@@ -11,9 +11,11 @@ import torch
 from learn.support_runs import board_settings
 from rookery.arena.player import Choice, Player
 from rookery.arena.players import make_player
+from rookery.learn.gate import Gate
 from rookery.learn.loop import Training
 from rookery.learn.runs import Run
 from rookery.nets.files import load_network
+from rookery.search.gomoku_fours import SeesFours
 
 GATE = {"kind": "share", "games": 4, "share": 0.5, "simulations": 4}
 OTHER_STOPS = [("share", 7), ("sprt", 7), ("sprt", 23)]
@@ -43,6 +45,20 @@ def trained(tmp_path):
         return run, training
 
     return train
+
+
+def gomoku_settings(fours):
+    network = {"kind": "tower", "observation": "planes", "width": 4, "blocks": 1}
+    return board_settings(game="gomoku:size=6", network=network, selfplay__fours=fours, gate=GATE)
+
+
+@pytest.mark.parametrize("fours", [True, False])
+def test_the_match_looks_for_wins_by_fours_where_self_play_does(tmp_path, fours):
+    run = Run.create(tmp_path / "run", gomoku_settings(fours))
+    with run.training():
+        network = Training(run).player
+    player = Gate(run, network).player(network, "challenger")
+    assert isinstance(player.judge, SeesFours) == fours
 
 
 def test_without_a_gate_the_newest_network_plays(trained):

@@ -118,6 +118,16 @@ def test_lessons_of_the_baseline_hold_its_choices_in_swap2():
     check_rows(game, "planes", lessons, 0, 0.0)
 
 
+@pytest.mark.parametrize("opening", [4, 5])
+def test_openings_of_lessons_go_on_behind_the_stones_of_swap2(opening):
+    game = load("gomoku:size=9,opening=swap2")
+    lessons = make_lessons(game, LessonSettings(opening=opening), seed=1, first=0, count=8)
+    assert (lessons.moves[:, :3] < 81).all()
+    assert (lessons.moves[:, 3] >= 81).all()  # what is done about them is drawn, too
+    assert (lessons.chosen[:, :opening] < 0).all()
+    check_rows(game, "planes", lessons, 0, 0.0)
+
+
 @pytest.mark.slow
 def test_any_player_of_the_arena_can_be_the_supervisor():
     game = load(CONNECT_FOUR)

@@ -132,6 +132,7 @@ def run_settings(**selfplay):
     [
         ({"opponent": "baseline:depth=2"}, r"selfplay\.opponent: player 'baseline:depth=2' does not fit"),
         ({"opponent": "nobody"}, r"selfplay\.opponent: .*nobody"),
+        ({"opponent": "human"}, r"selfplay\.opponent: player 'human' is a person, who cannot play many games at once"),
         ({"opponent_taught": True}, r"selfplay\.opponent_taught: must be false where there is no opponent"),
     ],
 )

@@ -47,10 +47,13 @@ def is_lost(position, action, nodes=SURELY):
 
 
 def lost_moves(found):
-    """List of each position that the mover does not win by fours the moves that are taught and lose to fours."""
+    """List of each position that the mover does not win by fours the moves that are taught and lose to fours.
+
+    Weights below 1 are priors of moves that were not visited, where all others lose: of these nothing is known.
+    """
     for position, _, weights, _ in taught(found):
         if not vcf(position, PERHAPS):
-            yield position, [action for action, weight in weights.items() if weight and is_lost(position, action)]
+            yield position, [action for action, weight in weights.items() if weight >= 1 and is_lost(position, action)]
 
 
 def test_a_win_by_fours_is_played_and_taught_alone():
@@ -60,6 +63,7 @@ def test_a_win_by_fours_is_played_and_taught_alone():
             won += 1
             played = int(found.rows["played"][row])
             assert weights == {action: float(action == played) for action in weights}
+            assert found.rows["values"][row] == 1
             assert last.payoff(position.mover) == 1
     assert won > 20
 
@@ -67,6 +71,11 @@ def test_a_win_by_fours_is_played_and_taught_alone():
 def test_no_move_is_taught_that_lets_the_other_side_win_by_fours_while_there_is_another():
     for position, lost in lost_moves(games(True)):
         assert not lost or all(is_lost(position, action, PERHAPS) for action in position.legal())
+
+
+def test_every_position_teaches_some_move():
+    for fours in (True, False):
+        assert all(sum(weights.values()) > 0 for *_, weights, _ in taught(games(fours)))
 
 
 def test_without_the_setting_such_moves_are_taught_and_wins_are_not_alone():

@@ -353,7 +353,7 @@ def test_a_proven_loss_is_not_drawn_while_there_is_another_move():
     proofs = trees.arrays.edges[0, :7]["proof"].tolist()
     assert proofs == [-1, -1, -1, 0, -1, -1, -1]
     assert set(trees.choose()) == {3}
-    assert np.flatnonzero(trees.taught_visits(0)).tolist() == [3]  # nor taught
+    assert np.flatnonzero(trees.taught_weights(0)).tolist() == [3]  # nor taught
     trees.arrays.edges["proof"][:, 3] = -1
     trees.arrays.nodes["proof"][:, 0] = -1
     assert len(set(trees.choose())) > 1  # where all lose, any will do
@@ -366,6 +366,14 @@ def test_where_all_that_was_visited_loses_a_move_not_yet_visited_is_played():
     edges["visits"][3], edges["proof"][:] = 0, [-1, -1, -1, 0, -1, -1, -1]
     assert trees.arrays.nodes[0, 0]["proof"] == 0
     assert trees.choose() == [3]
+    assert trees.policy(0)[1].tolist() == [0, 0, 0, 1, 0, 0, 0]  # and taught: a target of nothing would teach nothing
+    edges["visits"][4], edges["proof"][[1, 4]] = 0, 0
+    edges["visits"][1] = 0
+    prior = np.where(edges["proof"] == 0, edges["prior"], 0).astype(np.float64)
+    assert prior[1] > 0
+    assert trees.policy(0)[1].tolist() == pytest.approx((prior / prior.sum()).tolist())
+    edges["visits"][4] = 7
+    assert trees.policy(0)[1].tolist() == [0, 0, 0, 0, 1, 0, 0]
 
 
 def test_at_a_very_low_temperature_the_most_visited_move_is_drawn():

@@ -13,6 +13,7 @@ from typing import Any
 from rookery.arena.fours_player import FoursPlayer
 from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.player import Choice, Turn
+from rookery.games.game import Game
 from rookery.nets.files import Loaded
 from rookery.search.analysis import Limits
 from rookery.search.trees import Trees
@@ -55,3 +56,14 @@ class FoursCrowd(FoursPlayer, Crowd):
         """Look for fours in every game, and search the others together."""
         self.parts = 1
         return super().choose_many(turns)
+
+
+def crowd_of(
+    loaded: Loaded, game: Game, simulations: int, settings: Mapping[str, Any], device: str, precision: str,
+    fours: bool = False,
+) -> Crowd:  # fmt: skip
+    """Make the player of a network for many games, with wins by fours at its leaves or without."""
+    limits = Limits(nodes=simulations)
+    if fours:
+        return FoursCrowd(loaded, game, "leaves", limits, limits, settings, device, precision=precision)
+    return Crowd(loaded, limits, limits, settings, device, precision=precision)

@@ -7,11 +7,14 @@ moves let the other side win by fours, and carries such proofs up the tree.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from rookery.arena.network_player import NetworkPlayer
 from rookery.arena.player import Choice, Turn
+from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.gomoku_board import has_walls
 from rookery.nets.files import Loaded
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.gomoku_fours import SeesFours, refuse_other_games
@@ -40,14 +43,24 @@ class FoursPlayer(NetworkPlayer):
         """Make a player of a network that looks for fours at the `root`, or there and at the `leaves`."""
         refuse_other_games(game)
         at_leaves = where == "leaves"
+        if at_leaves and not dict(settings or {}).get("prove", True):
+            raise BadInput("prove=false does not go with vcf=leaves: a win by fours that is found is a proof")
         known = dict(settings or {}) | ({"prove": True} if at_leaves else {})
         super().__init__(loaded, limits, usual, known, device, cache, precision)
         if at_leaves:
             self.judge = SeesFours(self.judge, game)
 
     def analyse(self, turn: Turn) -> Analysis:
-        """Look for fours, then search."""
-        return won_by_fours(turn) or super().analyse(turn)
+        """Look for fours, then search; where points are out of the game, leaves do not show it, and are left alone."""
+        player = self.blind_at_leaves() if has_walls(turn.position.state) else self
+        return won_by_fours(turn) or NetworkPlayer.analyse(player, turn)
+
+    def blind_at_leaves(self) -> FoursPlayer:
+        """Return the same player, who asks the network alone."""
+        found = copy(self)
+        found.judge = self.evaluator
+        found.__dict__.pop("search", None)  # it asks who judged before
+        return found
 
     def choose_many(self, turns: Sequence[Turn]) -> list[Choice]:
         """Look for fours in every game, and search the others together."""

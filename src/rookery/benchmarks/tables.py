@@ -89,11 +89,13 @@ def selfplay_table(rows: list[learning.SelfplayRow], original: float | None, gam
     table = Table(title=f"self-play of {whose}", box=None, pad_edge=False, title_justify="left")
     for name in ("what", "median (lowest - highest)"):
         table.add_column(name, justify="left")
-    table.add_row("games/s", spread(row.games for row in rows))
-    if original:
-        table.add_row("against the original", spread(row.games / original for row in rows) + "x")
+    ended = [row for row in rows if row.games > 0]  # in a short round on a processor none may end
+    table.add_row("games/s", spread(row.games for row in ended) if ended else "none ended")
+    if original and ended:
+        table.add_row("against the original", spread(row.games / original for row in ended) + "x")
     table.add_row("simulations/s", spread((row.simulations for row in rows), 0))
-    table.add_row("plies a game", spread((row.plies for row in rows), 1))
+    if ended:
+        table.add_row("plies a game", spread((row.plies for row in ended), 1))
     table.add_row("a step against the network alone", spread(row.step for row in rows) + "x")
     return table
 

@@ -268,6 +268,10 @@ def watch(
 
     curriculum, look = curriculum_folder(run), None
     folder = watched_stage(curriculum) if curriculum else run_folder(run)
+    if folder is None:
+        assert curriculum is not None
+        tell_stages(curriculum, as_json)
+        return
     if as_json or not out.is_terminal:
         for look in looks(folder, every):
             line = json.dumps(look.progress | {"status": look.status}) if as_json else progress_line(look)
@@ -283,9 +287,12 @@ def watch(
         raise typer.Exit(1)
 
 
-def watched_stage(curriculum: Path) -> Path:
-    """Tell the stages of a curriculum; return the one under way if it is a run, which can be watched."""
-    from rookery.learn.curriculum_looks import stage_under_way, stages_of
+def watched_stage(curriculum: Path) -> Path | None:
+    """Tell the stages of a curriculum; return the one under way if it is a run, which can be watched.
+
+    None if nobody works on one that is none, or all are done: then that is all there is to tell.
+    """
+    from rookery.learn.curriculum_looks import stage_under_way, stages_of, summarise_curriculum
     from rookery.learn.runs import is_run
     from rookery.terminal import err
 
@@ -293,14 +300,31 @@ def watched_stage(curriculum: Path) -> Path:
         told = stage.get("account") or f"stage {stage['stage']}: {stage.get('status')}"
         err.print(told, markup=False, soft_wrap=True)
     at = stage_under_way(curriculum)
-    if at is None or not is_run(at):
-        raise BadInput(
-            f"{at or curriculum} is no run that could be watched: a stage of imitation writes a line of figures.jsonl "
-            "for each pass, and every stage one of judged.jsonl for each generation"
-            if at
-            else f"{curriculum} has not begun; `rookery resume {curriculum}` begins it"
-        )
-    return at
+    if at is None:
+        raise BadInput(f"{curriculum} has not begun; `rookery resume {curriculum}` begins it")
+    if is_run(at):
+        return at
+    if summarise_curriculum(curriculum).status != "training":
+        return None
+    raise BadInput(
+        f"{at} is no run that could be watched: a stage of imitation writes a line of figures.jsonl "
+        "for each pass, and every stage one of judged.jsonl for each generation"
+    )
+
+
+def tell_stages(curriculum: Path, as_json: bool) -> None:
+    """Tell how a curriculum stands that nobody works on; its stages were told before, but for programs."""
+    import json
+
+    from rookery.learn.curriculum_looks import stages_of, summarise_curriculum
+    from rookery.terminal import err
+
+    status = summarise_curriculum(curriculum).status
+    if as_json:
+        sys.stdout.write(json.dumps({"status": status, "stages": stages_of(curriculum)}) + "\n")
+    if status != "complete":
+        err.print(f"nobody trains {curriculum}; `rookery resume {curriculum}` goes on", markup=False, soft_wrap=True)
+        raise typer.Exit(1)
 
 
 # ---- how they look -------------------------------------------------------------------------------

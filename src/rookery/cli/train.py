@@ -227,6 +227,7 @@ def work_on_curriculum(curriculum: Curriculum, helped: Help, anew: str | None = 
         end = partial(err.print, markup=False, soft_wrap=True)
         outcome = curriculum.work(stopped, say, end, helped)
     if outcome.verdict == MET:
+        err.print(f"{curriculum.folder} is complete: {outcome.account}", markup=False, soft_wrap=True)
         out.print(f"{outcome.network}", markup=False, soft_wrap=True)
         return
     goes_on = f"`rookery resume {curriculum.folder}` goes on"

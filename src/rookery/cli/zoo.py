@@ -73,6 +73,9 @@ def play_zoo(
     sims: Annotated[int, Option(min=1, help="simulations a move, where it plays by a search")] = 400,
     seat: Annotated[str, Option(help="your seat, by number or name; none to watch it play itself")] = "0",
     game: Annotated[str | None, Option(metavar="GAME", help="else the game it was taught")] = None,
+    hint: Annotated[
+        str | None, Option(metavar="PLAYER", help="whom the command `hint` asks; else the network, in texas42 eq")
+    ] = None,
     seed: Annotated[int, Option(help="same seed, same opponent")] = 0,
 ) -> None:
     """Play against a network in the terminal.
@@ -84,7 +87,10 @@ def play_zoo(
     from rookery.arena.networks import zoo_facts, zoo_player
     from rookery.cli.games import play
 
-    play(game or zoo_facts(name)["game"], seat=seat, against=zoo_player(name, sims, game), seed=seed)
+    wanted, player = game or zoo_facts(name)["game"], zoo_player(name, sims, game)
+    if hint is None and seat != "none" and not wanted.startswith("texas42"):  # which has an adviser of its own
+        hint = player
+    play(wanted, seat=seat, against=player, hint=hint, seed=seed)
 
 
 # ---- export --------------------------------------------------------------------------------------

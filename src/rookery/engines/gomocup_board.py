@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.gomoku_board import REMEMBERED, wall_off
 from rookery.games.gomoku_text import point_text
@@ -114,17 +115,24 @@ class Board:
         if not self.loose:
             position = game.start(0)
             for number, (point, owner) in enumerate(self.stones):
-                if (owner == OWN) == (black == (number % 2 == 0)) and not position.over:
+                if position.over:
+                    return position  # whoever lays a stone after the end is told so
+                if (owner == OWN) == (black == (number % 2 == 0)):
                     position.play(point)
                 else:
                     break
             else:
-                if position.mover == (0 if black else 1):
+                if position.over or position.mover == (0 if black else 1):
                     return position
         signs = {point: "x" if (owner == OWN) == black else "o" for point, owner in self.stones}
         rows = ["".join(signs.get(row * self.size + col, ".") for col in range(self.size)) for row in range(self.size)]
         last = ",".join(point_text(self.size, point) for point in self.last_moves())
-        return game.position(f"{'/'.join(reversed(rows))} {'b' if black else 'w'} - {last or '-'}")
+        try:
+            return game.position(f"{'/'.join(reversed(rows))} {'b' if black else 'w'} - {last or '-'}")
+        except BadInput as error:
+            if "the game had ended before the last move" in str(error):
+                raise Refused("the game on this board is over") from None
+            raise
 
     def last_moves(self) -> list[int]:
         """Return the last moves as far as their order is known and they were made in turns, the last one last."""

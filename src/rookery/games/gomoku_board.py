@@ -192,6 +192,12 @@ def wall_off(state: State, points: Iterable[int]) -> None:
         state["result"] = DRAWN
 
 
+def has_walls(state: State) -> bool:
+    """Tell whether points were taken out of the game."""
+    stones = sum(int(row).bit_count() for row in state["stones"].flat)
+    return stones + int(state["left"]) < int(state["size"]) ** 2
+
+
 @njit(cache=True, nogil=True)
 def point_is_empty(state: State, point: int) -> bool:
     """Tell whether a point has no stone."""

@@ -205,7 +205,8 @@ def note_move(t: Tree, book: Book, b: int, taught: int, lane: int, width: int) -
     write_weights(t, book.weights[b, plies], lane, width)
     if lane == 0:
         root = at(t.nodes, 0)
-        write_ply(t, book, b, int(at(t.edges, choose(t)).action), int(root.count), taught, root.mean)
+        value = float32(root.proof) if t.options.prove and root.proof != 0 else root.mean
+        write_ply(t, book, b, int(at(t.edges, choose(t)).action), int(root.count), taught, value)
     lane_sync()
     end_if_due(t, book, b, plies + 1, lane, width)
 

@@ -110,8 +110,16 @@ class StageRun:
                 return verdict
 
     def asks_for_others(self, line: dict[str, Any]) -> bool:
-        """Tell whether the last generation must meet players that it has not met: conditions may have been changed."""
-        return self.ends(line) and any(wanted.player not in line["beats"] for wanted in self.until.beats)
+        """Tell whether the last generation must meet players anew: conditions may have been changed."""
+        return self.ends(line) and not all(self.as_asked(line["beats"].get(each.player)) for each in self.until.beats)
+
+    def as_asked(self, found: dict[str, Any] | None) -> bool:
+        """Tell whether a match was played as conditions ask now; older programs did not keep how."""
+        return found is not None and all(found.get(name, value) == value for name, value in self.how().items())
+
+    def how(self) -> dict[str, Any]:
+        """Return how the network meets players that it is to beat."""
+        return {"asked": self.until.games, "simulations": self.until.simulations, "urgency": self.until.urgency}
 
     def judged(self, found: Generation, history: list[dict[str, Any]]) -> dict[str, Any]:
         """Let a generation play, and return all that is known of it."""
@@ -123,7 +131,8 @@ class StageRun:
         line["plateau"] = plateau([*history, line], self.until.plateau)
         line["seconds"] = round(before + time.monotonic() - self.begun, 3)
         wanted = [each.player for each in self.until.beats] if not line["plateau"] or self.ends(line) else []
-        line["beats"] = self.met(found, wanted, self.until.games)
+        met = self.met(found, wanted, self.until.games)
+        line["beats"] = {player: result | self.how() for player, result in met.items()}
         line["seconds"] = round(before + time.monotonic() - self.begun, 3)
         self.begun = time.monotonic()
         return line
@@ -261,8 +270,9 @@ class Curriculum:
         end  told the account of each stage that is done
         help_with  who plays and makes lessons
         """
-        refuse_waiting(self.settings)
         self.check_stages()
+        first = self.first_to_do()
+        check_machine(self.settings, first, first == 0 and (self.stage_folder(0) / CONFIG).exists())
         network: Path | None = None
         for number, stage in enumerate(self.settings.stages):
             if self.outcome_of(number) is None:
@@ -275,6 +285,11 @@ class Curriculum:
             network = self.stage_folder(number) / done["network"]
         return Outcome(MET, f"all {len(self.settings.stages)} stages are done", network)
 
+    def first_to_do(self) -> int:
+        """Return the number of the first stage that is not done; how many there are if all are."""
+        done = [self.outcome_of(number) is not None for number in range(len(self.settings.stages))]
+        return [*done, False].index(False)
+
     def begin_anew(self, name: str) -> list[Path]:
         """Put a stage and those behind it aside, so that they begin anew; return where they are now. The lock is held.
 
@@ -283,6 +298,7 @@ class Curriculum:
         names = [stage.name for stage in self.settings.stages]
         if name not in names:
             raise BadInput(f"{self.folder} has no stage {name!r}; its stages are {', '.join(names)}")
+        check_machine(self.settings, names.index(name))
         folders = [self.stage_folder(number) for number in range(names.index(name), len(names))]
         moved: list[Path] = []
         place = next(free for each in count(1) if not (free := self.folder / ASIDE / str(each)).exists())
@@ -351,14 +367,18 @@ class Curriculum:
         write_json(self.folder / PROGRESS, {"stages": stages})
 
 
-def check_machine(settings: CurriculumSettings) -> None:
-    """Refuse what this machine lacks, players that do not play the game of their stage, and waiting in vain."""
+def check_machine(settings: CurriculumSettings, first: int = 0, begun: bool = False) -> None:
+    """Refuse what this machine lacks, players that do not play the game of their stage, and waiting in vain.
+
+    first  the number of the first stage that is still to be worked on
+    begun  whether that stage has its weights already
+    """
     chosen_device(settings.device)
     refuse_waiting(settings)
-    if settings.start:
+    if settings.start and first == 0 and not begun:
         values = network_values(settings.network, load(settings.stages[0].game))
         start_bytes(settings.start, values, settings.network.observation)
-    for number, stage in enumerate(settings.stages):
+    for number, stage in list(enumerate(settings.stages))[first:]:
         if isinstance(stage, SelfplayStage):
             check_sinks(stage.tracking)
         for key, text, make in players_of(stage):
@@ -380,6 +400,8 @@ def players_of(stage: Stage) -> Iterator[tuple[str, str, Callable[[str, Game], P
     """Yield the players that a stage names: the key, the text, and what makes a player of it."""
     if isinstance(stage, ImitationStage):
         yield "lessons.supervisor", stage.lessons.supervisor, make_supervisor
+    elif stage.selfplay.opponent:
+        yield "selfplay.opponent", stage.selfplay.opponent, make_player
     for number, wanted in enumerate(stage.until.beats):
         yield f"until.beats[{number}].player", wanted.player, make_player
     for number, text in enumerate(stage.until.watched):

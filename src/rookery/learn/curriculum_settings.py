@@ -113,7 +113,7 @@ class UntilSettings(Section):
     watched_games: Annotated[int, span(2, 1_000_000)] = 40
     """games against each of these, and of networks against those before them"""
     simulations: Annotated[int, span(1, MOST_SIMULATIONS)] = 800
-    """simulations per move of the network in all these games"""
+    """simulations per move of the network in all these games, without wins by fours"""
     urgency: Literal["parent", "reduced", "lc0", "infinite"] = "parent"
     """what its search takes an unvisited move to be worth; where it must block, `parent` finds the block"""
     seconds: Annotated[float, span(0, 1e9)] = 0.0

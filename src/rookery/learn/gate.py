@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from rookery.arena.crowd import Crowd
+from rookery.arena.crowd import Crowd, crowd_of
 from rookery.arena.matches import Match, MatchSettings, play_match
 from rookery.arena.player import Player
 from rookery.arena.sprt import Sprt
@@ -23,7 +23,6 @@ from rookery.learn.runs import Run
 from rookery.learn.sections import GateSettings, SelfplaySettings
 from rookery.nets.files import About, Loaded
 from rookery.nets.network import Network
-from rookery.search.analysis import Limits
 
 SEEDS = (1 << 62) + 1  # the stream of random numbers that are seeds of matches
 MOST_AT_ONCE = 256  # games of a match
@@ -88,10 +87,9 @@ class Gate:
             self.players[name].evaluator.update(network)
             return self.players[name]
         about = About(game=self.game.spec, observation=self.run.settings.network.observation)
-        limits = Limits(nodes=self.settings.simulations)
-        how, numbers = search_settings(self.run.settings.selfplay, self.settings), self.run.settings.precision
-        loaded = Loaded(network, network.config, about)
-        player = Crowd(loaded, limits, limits, how, self.device, precision=numbers)
+        play, numbers = self.run.settings.selfplay, self.run.settings.precision
+        how, loaded = search_settings(play, self.settings), Loaded(network, network.config, about)
+        player = crowd_of(loaded, self.game, self.settings.simulations, how, self.device, numbers, play.fours)
         player.name, self.players[name] = name, player
         return player
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from rookery.arena.crowd import Crowd
+from rookery.arena.crowd import Crowd, crowd_of
 from rookery.arena.engine import EnginePlayer
 from rookery.arena.matches import MatchSettings, play_match
 from rookery.arena.player import Player, PlayerFailed
@@ -23,7 +23,6 @@ from rookery.games.game import Game
 from rookery.games.rng import random_bits
 from rookery.learn.curriculum_settings import PlateauSettings, UntilSettings
 from rookery.nets.files import load_network
-from rookery.search.analysis import Limits
 from rookery.search.threads import cores
 
 MATCHES = (1 << 62) + 4  # the stream of random numbers that are seeds of matches
@@ -49,9 +48,8 @@ class Judge:
         if role in self.players:
             self.players[role].evaluator.update(loaded.network)
             return self.players[role]
-        limits = Limits(nodes=self.until.simulations)
         how = {"urgency": self.until.urgency}
-        player = Crowd(loaded, limits, limits, how, self.device, precision=self.precision)
+        player = crowd_of(loaded, self.game, self.until.simulations, how, self.device, self.precision)
         player.name, self.players[role] = role, player
         return player
 
@@ -125,7 +123,10 @@ def plateau(history: History, settings: PlateauSettings) -> str:
         unit = "Elo"
     else:
         losses = [loss_of(line) for line in history]
-        gained = min(losses[: -settings.over]) - min(losses[-settings.over :])
+        before, lately = min(losses[: -settings.over]), min(losses[-settings.over :])
+        if not math.isfinite(before):
+            return "no plateau of loss can be told before anything was learnt"
+        gained = before - lately
         unit = "of loss"
     if gained <= settings.gain:
         return ""

@@ -28,6 +28,7 @@ from rookery.arena.searching import Analyst
 from rookery.arena.texts import read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.gomoku import Gomoku
 from rookery.games.library import load
 from rookery.games.position import Position
 from rookery.games.rng import random_below
@@ -47,6 +48,7 @@ SHARD = 32
 QUICK_DEPTH = 6  # up to which compiled code makes a shard in seconds
 Piece = tuple[int, int]
 """the first of some games that are made together, and how many they are"""
+SWAP2_STONES = 3  # that are laid before colours are chosen
 ATTEMPTS = 50  # draws of an opening that does not end the game
 WHOLE = 1_000_000  # parts of all games in which the share held out is counted
 STRAY = 1 << 20  # random numbers of a game from here on choose its random moves
@@ -159,12 +161,26 @@ def opening_of(game: Game, settings: LessonSettings, seed: int, number: int) -> 
 def opening_draw(game: Game, settings: LessonSettings, seed: int, number: int) -> Callable[[int], Opening | None]:
     """Return what draws the random moves of a game: in the middle for Gomoku, behind a part of the book for chess."""
     if game.name == "gomoku":
-        return Centre(game, seed, settings.opening)
+        stones = Centre(game, seed, min(settings.opening, SWAP2_STONES) if swaps(game) else settings.opening)
+        return partial(with_choices, stones, settings.opening) if swaps(game) else stones
     if usual_openings(game) != "book":
         return RandomMoves(game, seed, settings.opening)
     line = parse_moves(game, CHESS_OPENINGS[random_below(len(CHESS_OPENINGS), seed, number, STRAY - 2)])
     known = random_below(len(line.moves) + 1, seed, number, STRAY - 1)
     return RandomMoves(game, seed, settings.opening, Opening(line.start, line.moves[:known]))
+
+
+def swaps(game: Game) -> bool:
+    """Tell whether colours are chosen in the opening of a game."""
+    return isinstance(game, Gomoku) and game.opening == "swap2"
+
+
+def with_choices(stones: Centre, plies: int, attempt: int) -> Opening | None:
+    """Draw the first three stones of a game with swap2, then choices and stones as they come."""
+    found = stones(attempt)
+    if found is None or plies <= len(found.moves):
+        return found
+    return RandomMoves(stones.game, stones.seed, plies - len(found.moves), found)(attempt)
 
 
 # ---- shards --------------------------------------------------------------------------------------

@@ -142,6 +142,8 @@ class SelfPlay:
         self.book = room(game, settings, replay.kind, seed, settings.at_once)
         self.rows = Rows(*(tensor.numpy() for tensor in replay.rows))
         self.opponent = Opponent(settings.opponent, game, seed) if settings.opponent else None
+        self.seeing: SeesFours | None = None
+        """whoever sees wins by fours beside the network, once there is one"""
         self.start()
 
     def start(self, first: int = 0) -> None:
@@ -171,7 +173,9 @@ class SelfPlay:
         if evaluator.kind != self.replay.kind:
             raise BadInput(f"the network sees {evaluator.kind!r}, the replay holds {self.replay.kind!r}")
         if self.settings.fours:
-            evaluator = SeesFours(evaluator, self.game)
+            self.seeing = self.seeing or SeesFours(evaluator, self.game)
+            self.seeing.evaluator = evaluator
+            evaluator = self.seeing
         teaches = round_teaches(self.settings, self.seed, self.rounds)
         simulations = self.settings.simulations if teaches else self.settings.cheap_simulations
         begin_all(self.trees.arrays, np.full(self.trees.count, simulations, np.int32), True)

@@ -148,6 +148,8 @@ def opponent_problems(text: str, game: Game) -> list[str]:
         if text:
             given = read_text(text, FORMS)
             check_fit(KINDS[given.form.name], given, game, whole=False)
+            if given.form.name == "human":
+                raise BadInput(f"player {text!r} is a person, who cannot play many games at once")
     except BadInput as error:
         return [f"selfplay.opponent: {error}"]
     return []

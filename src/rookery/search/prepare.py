@@ -64,7 +64,7 @@ def trees(game: Game) -> None:
         searched.again(forget_all=True)  # a search that is done asks nothing
         searched.run_asking(Even(game), Watch())
         searched.policy(0)
-        searched.taught_visits(0)
+        searched.taught_weights(0)
         searched.principal(0, 0)
         searched.play(searched.choose())
 

@@ -118,7 +118,7 @@ def improve(a: Arrays, b: int, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True)
-def visits_for_target(a: Arrays, b: int, out: Any) -> None:
+def weights_for_target(a: Arrays, b: int, out: Any) -> None:
     """Write the weights of one tree's root moves in what is taught."""
     t = tree_of(a, b)
     best = taught_edge(t)

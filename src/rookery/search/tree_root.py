@@ -27,6 +27,7 @@ from rookery.search.tree_forced import most_visited, target_visits
 NOISE, CHOICE, PLAYOUT = range(3)  # what random numbers are for
 PURPOSES = 4
 ATTEMPTS = 64  # random numbers set aside for one draw from a gamma distribution
+LEAST_PRIOR = 1e-12  # of a move that is taught by its prior, so that these never are nothing
 
 
 @inner
@@ -322,19 +323,31 @@ def is_won(t: Tree) -> bool:
 
 @inner
 def taught_edge(t: Tree) -> int:
-    """Return the root's edge that is taught most: that of a proven win, or the most visited."""
-    return best_edge(t) if is_won(t) else most_visited(t)
+    """Return the root's edge that is taught most: that of a proven win, or the most visited.
+
+    -1 where all that was visited is proven to lose, and others are not: no visits are left to be taught.
+    """
+    if is_won(t):
+        return best_edge(t)
+    root, best = at(t.nodes, 0), most_visited(t)
+    for e in range(root.first, root.first + root.count):
+        if not is_refuted(t, e) and target_visits(t, e, best) > 0:
+            return best
+    return -1
 
 
 @inner
 def taught_weight(t: Tree, e: int, best: int) -> float:
     """Return the weight of a root move in what is taught: its visits, but a proven win is taught alone.
 
-    A move that is proven to lose has none where others are not; `best` is `taught_edge`.
+    A move that is proven to lose has none where others are not; `best` is `taught_edge`. Where nothing is left of the
+    visits, moves that are not proven to lose have their priors: what the network said without the others.
     """
     if is_won(t):
         return 1.0 if e == best else 0.0
-    return 0.0 if is_refuted(t, e) else float(target_visits(t, e, best))
+    if is_refuted(t, e):
+        return 0.0
+    return float(target_visits(t, e, best)) if best >= 0 else max(float(at(t.edges, e).prior), LEAST_PRIOR)
 
 
 # ---- what is told --------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ from rookery.search.tree_kernels import (
     play_tree,
     search_alone,
     step,
-    visits_for_target,
+    weights_for_target,
 )
 from rookery.search.tree_root import principal_line
 from rookery.search.tree_settings import MOST_SIMULATIONS, TreeSettings
@@ -219,16 +219,17 @@ class Trees:
             improved = np.empty(count, np.float64)
             improve(self.arrays, b, improved)
             return actions, improved
-        visits = self.taught_visits(b)
-        if not visits.any():  # ended before its first simulation: the priors are all there is
-            return actions, self.arrays.edges[b, first : first + count]["prior"].astype(np.float64)
-        return actions, visits / visits.sum()
+        weights = self.taught_weights(b)
+        return actions, weights / weights.sum()
 
-    def taught_visits(self, b: int) -> np.ndarray:
-        """Return the weights of a root's moves in what is taught: visits, less forced ones if these are pruned."""
-        visits = np.empty(self.edges_of(b, 0)[1], np.float64)
-        visits_for_target(self.arrays, b, visits)
-        return visits
+    def taught_weights(self, b: int) -> np.ndarray:
+        """Return the weights of a root's moves in what is taught: visits, less forced ones if these are pruned.
+
+        Priors where there are none: before the first simulation, or where all that was visited loses.
+        """
+        weights = np.empty(self.edges_of(b, 0)[1], np.float64)
+        weights_for_target(self.arrays, b, weights)
+        return weights
 
     def edges_of(self, b: int, n: int) -> tuple[int, int]:
         """Return first edge and number of edges of a node."""

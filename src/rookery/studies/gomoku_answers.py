@@ -43,7 +43,8 @@ def milestone_verdict(milestone: Milestone, facts: Mapping[str, Any] | None) -> 
         return Verdict(OPEN, "the interval reaches down to one half")
     if high < share:
         return Verdict(NO, "the whole interval is below")
-    return Verdict(OPEN, "less, but the interval includes what is wanted")
+    less = "less" if score < share else "no more than that"
+    return Verdict(OPEN, f"{less}, but the interval includes what is wanted")
 
 
 def values_of(scores: Scores) -> list[float]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from rookery.arena.crowd import Crowd, FoursCrowd
+from rookery.arena.crowd import Crowd, crowd_of
 from rookery.arena.engine import EnginePlayer
 from rookery.arena.matches import Match, MatchSettings, play_match
 from rookery.arena.networks import network_for
@@ -36,7 +36,6 @@ from rookery.games.game import Game
 from rookery.games.library import load
 from rookery.learn.files import write_json
 from rookery.learn.spread import Over, Say
-from rookery.search.analysis import Limits
 from rookery.search.threads import cores
 
 FOLDER = "matches"
@@ -211,17 +210,12 @@ class Table:
 
     def network(self, path: Path, game: Game, meeting: Meeting, role: str, fours: bool = False) -> Crowd:
         """Return the player of a network."""
-        loaded, limits, how = network_for(str(path), game), Limits(nodes=meeting.simulations), dict(meeting.search)
-        numbers = meeting.precision
+        loaded, how, numbers = network_for(str(path), game), dict(meeting.search), meeting.precision
         key = (role, repr(loaded.config), meeting.simulations, meeting.search, numbers, fours)
         if key in self.players:
             self.players[key].evaluator.update(loaded.network)
         else:
-            player = (
-                FoursCrowd(loaded, game, "leaves", limits, limits, how, self.device, precision=numbers)
-                if fours
-                else Crowd(loaded, limits, limits, how, self.device, precision=numbers)
-            )
+            player = crowd_of(loaded, game, meeting.simulations, how, self.device, numbers, fours)
             player.name, self.players[key] = role, player
         return self.players[key]
 
