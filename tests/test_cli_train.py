@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 
@@ -145,8 +146,12 @@ def test_settings_with_stages_begin_a_curriculum_which_ends_with_an_account_if_i
         assert "more than 90 % are needed" in told.err
         assert f"`rookery resume {folder}` goes on" in told.err
         assert f"`rookery resume {folder} --from 1a` begins it anew" in told.err
-        assert run_here(monkeypatch, "watch", str(folder)) == 2
-        assert "stages/1a is no run that could be watched" in capsys.readouterr().err
+        assert run_here(monkeypatch, "watch", str(folder)) == 1  # what there is to tell is told, and who goes on
+        said = capsys.readouterr().err
+        assert "more than 90 % are needed" in said
+        assert f"nobody trains {folder}; `rookery resume {folder}` goes on" in said
+        assert run_here(monkeypatch, "watch", str(folder), "--json") == 1
+        assert json.loads(capsys.readouterr().out)["status"] == "missed"
         text = (folder / "curriculum.yaml").read_text()
         (folder / "curriculum.yaml").write_text(text.replace("share: 0.9,", "share: 0.0,"))
         assert run_here(monkeypatch, "resume", str(folder)) in (0, None)
@@ -155,6 +160,10 @@ def test_settings_with_stages_begin_a_curriculum_which_ends_with_an_account_if_i
         assert (folder / "set_aside" / "1" / "2").is_dir()
         assert run_here(monkeypatch, "resume", str(folder / "stages" / "2"), "--from", "2") == 2
     told = capsys.readouterr()
+    assert run_here(monkeypatch, "watch", str(folder), "--json") in (0, None)
+    stages = json.loads(capsys.readouterr().out)["stages"]
+    assert [stage["status"] for stage in stages] == ["met"] * 3
+    assert f"{folder} is complete: all 3 stages are done" in told.err
     assert f"what stage 3 had written is in {folder / 'set_aside' / '1' / '3'}" in told.err
     assert told.out.strip() == str(folder / "stages" / "3" / "network.pth")
 

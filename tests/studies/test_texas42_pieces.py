@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rookery.errors import BadInput
+from rookery.nets.zoo import zoo_file
 from rookery.studies.texas42_files import DataSet, write_shard
 from rookery.studies.texas42_measured import keep, keep_match, read_measured
 from rookery.studies.texas42_pieces import CHOICES, CLAIM, REPORT, STAGES, is_done, pieces_of, to_do
 from rookery.studies.texas42_plan import PRESETS, Hands, Positions
 from rookery.studies.texas42_trial import TRIAL
 from studies.texas42_samples import late_rows
+
+RECORD = Path(__file__).parents[2] / "docs" / "studies" / "texas42" / "full"
 
 
 def names(pieces):
@@ -151,3 +156,12 @@ def test_choices_that_an_older_program_or_another_trial_judged_are_judged_again(
     assert is_done(tmp_path, plan, piece)
     (tmp_path / TRIAL).write_bytes(b"another, with more decisions")
     assert not is_done(tmp_path, plan, piece)
+
+
+def test_what_the_pages_keep_of_the_study_in_full_is_done_beside_the_network_of_the_package(tmp_path):
+    folder, plan = tmp_path / "full", PRESETS["full"]()
+    shutil.copytree(RECORD, folder)
+    shutil.copy(zoo_file("texas42-open"), folder / "runs" / "stage1-open-128x4" / "network.safetensors")
+    done = {piece.name for piece in pieces_of(plan) if piece.name != REPORT and is_done(folder, plan, piece)}
+    assert {"stage1-open-128x4", TRIAL, CHOICES} <= done
+    assert {"stage1-open-128x4:10/heuristic", "exact:10/stage1-open-128x4:10", "exact:10/heuristic"} <= done
