@@ -415,7 +415,7 @@ def test_the_report_names_what_is_missing_and_shows_the_rest(study):
     trial = (study / "trial.npz").read_bytes()
     for words, complaint in (
         (("--worlds", "3"), r"6 decisions in 2 x 2 worlds, seed 0, not 6 decisions in 2 x 3 worlds"),
-        (("--seed", "1"), "not 6 decisions in 2 x 2 worlds, seed 1; remove it"),
+        (("--decisions", "7"), "not 7 decisions in 2 x 2 worlds, seed 0; remove it"),
         (("--duels", "nobody/random"), "there is no player 'nobody'"),
     ):
         result = runner.invoke(app, [*asked[:5], *words, "--device", "cpu", "--threads", "1"])
@@ -428,7 +428,10 @@ def test_the_report_names_what_is_missing_and_shows_the_rest(study):
     result = runner.invoke(app, [*asked[:5], *more])  # with the trial that is there
     assert result.exit_code == 0, result.output
     assert (study / "trial.npz").read_bytes() == trial
-    assert [each["deals"] for each in read_measured(study)["duels"]] == [3, 2]
+    result = runner.invoke(app, [*asked[:5], *more, "--seed", "1"])
+    assert "its decisions stay those of seed 0; seed 1 is for matches alone" in result.output
+    assert (study / "trial.npz").read_bytes() == trial
+    assert [(each["deals"], each["seed"]) for each in read_measured(study)["duels"]] == [(3, 0), (2, 0), (2, 1)]
     assert {"trial.npz", "choices", "claim", "random/heuristic"} <= set(read_notes(study))
     (study / "remarks.md").write_text("A person says so.")
     result = runner.invoke(app, ["study", "texas42", "report", "--folder", str(study)])

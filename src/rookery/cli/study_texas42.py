@@ -272,7 +272,9 @@ def evaluate(
         ),
     ] = None,
     deals: Annotated[int, Option(min=1, help="deals of each match, each played twice")] = 1000,
-    seed: Annotated[int | None, Option(min=0, help="same seed, same decisions and deals; 0")] = None,
+    seed: Annotated[
+        int | None, Option(min=0, help="same seed, same deals, and decisions where there are none yet; 0")
+    ] = None,
     device: DeviceOption = "auto",
     threads: ThreadsOption = None,
 ) -> None:

@@ -334,6 +334,9 @@ def make_or_keep_the_trial(
 
     there = read_trial(folder / TRIAL)
     usual = there[2] if there else (600, 1000, 0)
+    if there and seed not in (None, usual[2]):
+        told(f"{folder / TRIAL}: its decisions stay those of seed {usual[2]}; seed {seed} is for matches alone")
+        seed = None
     asked = tuple(own if given is None else given for given, own in zip((decisions, worlds, seed), usual, strict=True))
     if there and asked == usual and not data and len(there[0]["plays"]) == len(there[1]["better"]):
         return  # whole, whatever hands were made since
