@@ -58,6 +58,21 @@ def test_the_network_of_a_stage_is_what_it_hands_on_else_its_newest(tmp_path):
     assert stage_network(tmp_path).name == "checkpoint_00005.pth"
 
 
+def test_networks_of_stages_that_are_done_are_judged_while_the_next_is_trained_and_none_is_replaced(tmp_path):
+    study, stages = Study(tmp_path, tiny()), tmp_path / "main" / "stages"
+    for name, done in (("1a", True), ("1b", True), ("2", False)):
+        (stages / name).mkdir(parents=True)
+        (stages / name / "net.pth").write_bytes(f"of {name}".encode())
+        lines(stages / name / "judged.jsonl", [{"file": "net.pth"}])
+        if done:
+            (stages / name / "outcome.json").write_text(json.dumps({"network": "net.pth"}))
+    study.network("1b").parent.mkdir()
+    study.network("1b").write_bytes(b"somebody's own")
+    study.hand_out_finished()
+    found = {path.name: path.read_bytes() for path in (tmp_path / "networks").iterdir()}
+    assert found == {"1a.pth": b"of 1a", "1b.pth": b"somebody's own"}
+
+
 def test_a_network_of_another_board_is_refused_as_that_of_a_stage(tmp_path):
     path = saved(tmp_path / "net.pth", size=9)
     Study(tmp_path, tiny()).check_network(path, "gomoku:size=9")

@@ -190,6 +190,7 @@ def train_main(study: Study, over: Over) -> bool:
 
 def milestones(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
     """Play the matches of the milestones whose networks are there; tell whether all of them are played."""
+    study.hand_out_finished()
     found = [(milestone, study.milestone_match(milestone)) for milestone in study.milestones(patterns)]
     for milestone, match in found:
         if match is None:

@@ -91,6 +91,12 @@ class Study:
         stages = [stage.name for stage in self.main_settings().stages]
         hand_out(self.folder / MAIN, {name: self.network(name) for name in stages})
 
+    def hand_out_finished(self) -> None:
+        """Do so for stages that are done while the main run goes on; a network that is there already stays."""
+        stages, left = [stage.name for stage in self.main_settings().stages], self.main_left()
+        ready = [name for name in stages if name not in left and not self.network(name).exists()]
+        hand_out(self.folder / MAIN, {name: self.network(name) for name in ready})
+
     def network(self, stage: str) -> Path:
         """Return where the network of a stage is judged."""
         return self.folder / NETWORKS / f"{stage}.pth"
