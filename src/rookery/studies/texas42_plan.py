@@ -244,7 +244,7 @@ def home() -> Preset:
 
 
 CARD: dict[str, Any] = {"batch": 2048, "precision": "bf16", "muon": 5.0, "valid_rows": 400_000}
-RATE, RATES = 2e-3, {"256x6": 1.5e-3, "817k": 1e-3, "3.3M": 3e-4}
+RATE, RATES = 2e-3, {"256x6": 6e-4, "817k": 1e-3, "3.3M": 3e-4}
 """learning rates on a card: the usual one, and those of sizes that learn nothing by it, or less"""
 
 
