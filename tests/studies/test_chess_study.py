@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -69,6 +70,15 @@ def asked(folder, *words):
 
 
 # ---- pieces --------------------------------------------------------------------------------------
+
+
+def test_notes_of_processes_that_work_at_once_are_all_kept(tmp_path):
+    def note(number):
+        add_note(tmp_path, "train", {"command": f"command {number}"})
+
+    with ThreadPoolExecutor(8) as several:
+        list(several.map(note, range(40)))
+    assert {each["command"] for each in read_notes(tmp_path)["train"]} == {f"command {number}" for number in range(40)}
 
 
 def test_notes_keep_the_newest_of_each_command(tmp_path):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rookery.errors import BadInput
 from rookery.learn.curriculum import JUDGED, OUTCOME, STAGES
 from rookery.learn.files import LineLog, write_json, write_whole
+from rookery.learn.locks import Lock
 
 NOTES = "notes.json"
 
@@ -34,11 +36,24 @@ def slug(text: str) -> str:
     return re.sub(r"[^\w.]+", "-", text)
 
 
+@contextmanager
+def alone(study: Path) -> Iterator[None]:
+    """Change files of a study that several processes write, one at a time."""
+    study.mkdir(parents=True, exist_ok=True)
+    lock = Lock(study / ".measured.lock", "measured")
+    lock.take()
+    try:
+        yield
+    finally:
+        lock.give_back()
+
+
 def add_note(folder: Path, stage: str, facts: dict[str, Any]) -> None:
     """Keep by which command a stage was done, and where; the newest of each command stays."""
-    notes = read_notes(folder)
-    others = [note for note in notes.get(stage, []) if note.get("command") != facts.get("command")]
-    write_json(folder / NOTES, notes | {stage: [*others, facts]})
+    with alone(folder):
+        notes = read_notes(folder)
+        others = [note for note in notes.get(stage, []) if note.get("command") != facts.get("command")]
+        write_json(folder / NOTES, notes | {stage: [*others, facts]})
 
 
 def read_notes(folder: Path) -> Notes:

@@ -15,14 +15,12 @@ Notes tell of each piece by which commands it was done, when, on which machines,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from rookery.errors import BadInput
-from rookery.learn.locks import Lock
-from rookery.studies.stages import NOTES, read_notes
+from rookery.studies.stages import NOTES, alone, read_notes
 from rookery.studies.texas42_files import write_json
 
 MEASURED = "evaluate.json"
@@ -85,18 +83,6 @@ def keep_note(study: Path, piece: str, facts: dict[str, Any]) -> None:
 def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Tell whether two notes are of the same work, done in parts."""
     return all(one.get(key) == other.get(key) for key in ("command", "machine", "seed"))
-
-
-@contextmanager
-def alone(study: Path) -> Iterator[None]:
-    """Write files of the study alone; several processes may measure at once."""
-    study.mkdir(parents=True, exist_ok=True)
-    lock = Lock(study / ".measured.lock", "measured")
-    lock.take()
-    try:
-        yield
-    finally:
-        lock.give_back()
 
 
 def change(study: Path, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
