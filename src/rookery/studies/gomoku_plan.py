@@ -245,6 +245,15 @@ def searched_well(stage: str) -> tuple[str, ...]:
     return tuple(f"stages.{stage}.{change}" for change in changes)
 
 
+def side_by_side(stage: str) -> tuple[str, ...]:
+    """Return what a run of an arm does in smaller portions, since all arms share a card.
+
+    With as many games at once as in the main run, few would be over when its time is, and hardly any would be played by a
+    network that has learned from others.
+    """
+    return f"stages.{stage}.selfplay.at_once=256", f"stages.{stage}.selfplay.simulations=100"
+
+
 def few_passes(stage: str, passes: int) -> str:
     """Return what lets a stage of imitation end sooner: by Muon it has learned what there is after fewer passes."""
     return f"stages.{stage}.training.passes={passes}"
@@ -263,7 +272,7 @@ FULL = Preset(
         "stages.4.selfplay.games=60_000", "stages.4.checkpoints.every=10_000",
         "stages.4.training.learning_rate=5e-4", "stages.4.training.warmup_steps=200",
     ),
-    arm_changes=(*CARD, *without_end("2"), *without_end("4")),
+    arm_changes=(*CARD, *side_by_side("2"), *side_by_side("4"), *without_end("2"), *without_end("4")),
     gate_changes=(
         "stages.4.gate.kind=share", "stages.4.gate.share=0.55", "stages.4.gate.games=100",
         "stages.4.gate.simulations=64", "stages.4.checkpoints.every=2_000",
