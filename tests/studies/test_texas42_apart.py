@@ -12,14 +12,13 @@ from rookery.studies.texas42_evaluate import apart, judged
 from rookery.studies.texas42_plan import full
 from rookery.studies.texas42_trial import Trial
 
-FREE_DECISIONS = {"decisions-100": 1_720_000, "decisions-1000": 171_000, "decisions-claim": 172_500,
-                  "decisions-exact": 86_000}  # fmt: skip
+HANDS = {"decisions-100": 100_000, "decisions-1000": 10_000, "decisions-claim": 10_000, "decisions-exact": 5_000}
 
 
 def facts_of(settings):
     """Return what the folder of a run would tell of its settings."""
-    rows = settings.rows * 17 if settings.rows else FREE_DECISIONS.get(settings.data[0] if settings.data else "", 0)
-    known = {"stage": settings.stage, "train_rows": rows, "parameters": settings.network.width**2}
+    hands = settings.rows or HANDS.get(settings.data[0] if settings.data else "", 0)
+    known = {"stage": settings.stage, "learned_rows": hands, "parameters": settings.network.width**2}
     return json.loads(json.dumps(settings.as_dict() | known))
 
 
@@ -34,13 +33,15 @@ def test_the_full_study_compares_hands_sizes_labels_and_its_sweep(runs):
     for pair in runs_apart(runs):
         found.setdefault(pair.differs, []).append((pair.first.removeprefix("stage2-"), pair.second, pair.values))
     assert sorted(values for _, _, values in found.pop("hands")) == [
-        ("10,000", "1,000"), ("100,000", "1,000"), ("100,000", "10,000"),
+        ("10,000", "1,000"), ("10,000", "5,000"), ("100,000", "1,000"), ("100,000", "10,000"), ("100,000", "5,000"),
+        ("5,000", "1,000"),
     ]  # fmt: skip
     assert sorted(values for _, _, values in found.pop("size")) == [
         ("128x4", "64x2"), ("256x6", "128x4"), ("256x6", "64x2"),
     ]  # fmt: skip
     assert {frozenset((first, second.removeprefix("stage2-"))) for first, second, _ in found.pop("labels")} == {
-        frozenset(("128x4-10k", "1000-128x4"))
+        frozenset(("128x4-10k", "1000-128x4")),
+        frozenset(("128x4-5k", "exact-128x4")),
     }
     assert {name: [(first, second) for first, second, _ in pairs] for name, pairs in found.items()} == {
         "learning_rate": [(f"sweep-rate-{rate}", "stage2-claim-q-64x2") for rate in ("5e-4", "4e-3")],
@@ -57,8 +58,8 @@ def test_runs_that_differ_in_two_things_tell_nothing(runs):
     assert only_difference(base, base | {"seed": 3}) == "seed"
     assert only_difference(base, base | {"seed": 3, "batch": 7}) is None
     assert only_difference(base, base | {"steps": 9}) == "steps"
-    assert only_difference(base, base | {"steps": 9, "rows": 1000}) == "hands"
-    assert hands_of(base | {"rows": 1000}) == 1000
+    assert only_difference(base, base | {"steps": 9, "learned_rows": 1000}) == "hands"
+    assert hands_of({"rows": 1000}) == 1000  # as runs of earlier versions tell it
 
 
 def test_what_they_lose_is_counted_decision_by_decision(tmp_path):

@@ -81,6 +81,9 @@ def free_decisions(study, name, hands):
 def test_rows_limit_what_is_learned_from(study):
     assert len(tables_of(study, 2, rows=3).train) == free_decisions(study, "decisions-made-up", 3)
     assert len(tables_of(study, 1, rows=7).train) == 7
+    assert [tables_of(study, stage, rows=rows).rows for stage, rows in ((2, 3), (1, 7), (1, 0))] == [3, 7, 40]
+    with pytest.raises(BadInput, match=r"rows must be at most 40, which .*positions-late has to learn from, .* not 41"):
+        tables_of(study, 1, rows=41)
 
 
 def test_rows_that_validate_are_taken_evenly_from_all_files_of_a_set(tmp_path):

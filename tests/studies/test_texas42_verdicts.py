@@ -8,7 +8,7 @@ import pytest
 
 from rookery.learn.files import LineLog
 from rookery.studies.texas42_figures import curves_of, draw_all
-from rookery.studies.texas42_verdicts import MET, MISSED, OPEN, all_verdicts, at_least, at_most, decade
+from rookery.studies.texas42_verdicts import MET, MISSED, OPEN, all_verdicts, at_least, at_most
 
 
 def estimate(mean, half=0.01):
@@ -23,7 +23,7 @@ def player(regret, agreement=0.9):
 def add_run(study, name, stage, answers="q", valid=None, **facts):
     folder = study / "runs" / name
     folder.mkdir(parents=True)
-    usual = {"stage": stage, "rows": 0, "train_rows": 1_720_000, "data": ["decisions-100"]}
+    usual = {"stage": stage, "rows": 0, "learned_rows": 100_000, "data": ["decisions-100"]}
     network = {"answers": answers, "width": 128, "layers": 4}
     (folder / "settings.json").write_text(json.dumps(usual | {"network": network} | facts))
     train = {"loss": 1.0, "gap": 1.0}
@@ -115,9 +115,10 @@ def test_logits_are_judged_against_their_peers(tmp_path):
 
 
 def test_amounts_are_those_that_were_made(tmp_path):
-    for name, rows in (("two", 1_720_000), ("two-10k", 171_500), ("two-1k", 17_300)):
-        add_run(tmp_path, name, 2, train_rows=rows)
-    players = {name: player(0.3) for name in ("two", "two-10k", "two-1k")}
+    for name, hands in (("two", 100_000), ("two-10k", 10_000), ("two-1k", 1_000)):
+        add_run(tmp_path, name, 2, learned_rows=hands)
+    add_run(tmp_path, "other", 2, learned_rows=5_000, data=["decisions-1000"])
+    players = {name: player(0.3) for name in ("two", "two-10k", "two-1k", "other")}
     settings = {"oracle": "abc", "worlds": 100}
     data = {
         "a": {"games": 100_000, "settings": settings},
@@ -129,8 +130,17 @@ def test_amounts_are_those_that_were_made(tmp_path):
     assert read["100,000 games at N = 100 through Stage 1"].verdict == MET
     assert read["10,000 games at N = 1,000 through Stage 1"].verdict == OPEN
     assert read["5,000 exact games at N = 100"][1:] == (OPEN, "4,000 made")
-    assert read["Learning curve over 1k, 10k and 100k games"].verdict == MET
-    assert decade(512) == 512
+    curve = read["Learning curve over 1k, 10k and 100k games"]
+    assert curve[1:] == (MET, "128x4, q, decisions-100: 1,000, 10,000, 100,000 games")
+
+
+def test_a_learning_curve_is_one_of_networks_that_differ_in_hands_alone(tmp_path):
+    add_run(tmp_path, "two", 2)
+    add_run(tmp_path, "two-10k", 2, learned_rows=10_000)
+    add_run(tmp_path, "by-others", 2, learned_rows=1_000, data=["decisions-1000"])
+    players = {name: player(0.3) for name in ("two", "two-10k", "by-others")}
+    curve = found(tmp_path, "Learning curve", trial={"players": players})
+    assert curve[1:] == (OPEN, "128x4, q, decisions-100: 10,000, 100,000 games")
 
 
 def match(first, second, deals=1000, more=0.05):
@@ -149,9 +159,9 @@ def test_matches_must_be_of_every_kind_and_long_enough(tmp_path):
 
 def test_learning_curves_join_networks_that_differ_in_games_alone(tmp_path):
     runs = {
-        "large": {"stage": 2, "rows": 0, "train_rows": 1_720_000, "data": ["a"]},
-        "small": {"stage": 2, "rows": 1000, "train_rows": 17_000, "data": ["a"]},
-        "other": {"stage": 2, "rows": 1000, "train_rows": 17_000, "data": ["b"]},
+        "large": {"stage": 2, "rows": 0, "learned_rows": 100_000, "data": ["a"]},
+        "small": {"stage": 2, "rows": 1000, "learned_rows": 1000, "data": ["a"]},
+        "other": {"stage": 2, "rows": 1000, "learned_rows": 1000, "data": ["b"]},
     }
     for facts in runs.values():
         facts["network"] = {"width": 128, "layers": 4, "answers": "q"}

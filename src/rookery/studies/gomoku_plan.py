@@ -248,8 +248,8 @@ def searched_well(stage: str) -> tuple[str, ...]:
 def side_by_side(stage: str) -> tuple[str, ...]:
     """Return what a run of an arm does in smaller portions, since all arms share a card.
 
-    With as many games at once as in the main run, few would be over when its time is, and hardly any would be played by a
-    network that has learned from others.
+    With as many games at once as in the main run, few would be over when its time is, and hardly any would be played by
+    a network that has learned from others.
     """
     return f"stages.{stage}.selfplay.at_once=256", f"stages.{stage}.selfplay.simulations=100"
 

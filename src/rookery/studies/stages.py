@@ -12,7 +12,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.learn.curriculum import JUDGED, OUTCOME, STAGES
 from rookery.learn.files import LineLog, write_json, write_whole
-from rookery.learn.locks import Lock
+from rookery.learn.locks import waiting_lock
 
 NOTES = "notes.json"
 
@@ -40,12 +40,8 @@ def slug(text: str) -> str:
 def alone(study: Path) -> Iterator[None]:
     """Change files of a study that several processes write, one at a time."""
     study.mkdir(parents=True, exist_ok=True)
-    lock = Lock(study / ".measured.lock", "measured")
-    lock.take()
-    try:
+    with waiting_lock(study / ".measured.lock"):
         yield
-    finally:
-        lock.give_back()
 
 
 def add_note(folder: Path, stage: str, facts: dict[str, Any]) -> None:

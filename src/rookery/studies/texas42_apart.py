@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from rookery.studies.texas42_verdicts import FREE, decade
-
 SIZE, HANDS, LABELS, ANSWERS = "size", "hands", "labels", "answers"
 SETTINGS = (
     "steps", "batch", "learning_rate", "warmup", "weight_decay", "gradient_norm", "advantage", "muon", "precision",
@@ -39,8 +37,8 @@ class Apart(NamedTuple):
 
 
 def hands_of(facts: Facts) -> int:
-    """Return how many hands a run has learned from; where all of its sets were taken, as its decisions tell."""
-    return int(facts["rows"]) or decade(facts["train_rows"] / FREE)
+    """Return how many hands a run has learned from; runs begun before that was kept tell what they were to take."""
+    return int(facts.get("learned_rows", facts["rows"]))
 
 
 def size_of(facts: Facts) -> str:

@@ -226,7 +226,7 @@ class Tally:
             f"{name}_error": each for name, each in zip(self.with_error, errors_by_deal(deals).tolist(), strict=True)
         }
         found = {name: None if math.isnan(each) else each for name, each in (means | errors).items()}
-        return {"count": int(count), **found}
+        return {"count": int(count), "deals": int((deals[:, 0] > 0).sum()), **found}
 
 
 def errors_by_deal(deals: Tensor) -> Tensor:

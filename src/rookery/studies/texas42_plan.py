@@ -302,6 +302,7 @@ def full() -> Preset:
     )
     labels = (
         second_stage("128x4", "exact-128x4", 3_000, "decisions-exact"),
+        second_stage("128x4", "128x4-5k", 3_000, hands, rows=5_000),  # as many hands, to be compared with it
         second_stage("128x4", "1000-128x4", 3_000, "decisions-1000"),
         second_stage("64x2", "claim-q-64x2", 3_000, claim),
         second_stage("64x2", "claim-logits-64x2", 3_000, claim, "logits"),

@@ -120,7 +120,8 @@ class Run(RunFolder):
         data = {"checksums": tables.checksums}
         if there is None:
             facts = {"format": FORMAT, "stage": self.settings.stage, "parameters": network.weights}
-            write_json(self.facts_file, facts | {"train_rows": len(tables.train)} | self.settings.as_dict() | data)
+            learned = {"learned_rows": tables.rows, "train_rows": len(tables.train)}
+            write_json(self.facts_file, facts | learned | self.settings.as_dict() | data)
             return
         others = self.settings.unlike(there) + differing(data, {"checksums": there.get("checksums")})
         if others:

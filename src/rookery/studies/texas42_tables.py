@@ -133,6 +133,8 @@ class Tables:
     valid: dict[str, Table] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)
     """of the files, by set and shard"""
+    rows: int = 0
+    """rows of files that are learned from: positions, or hands"""
 
 
 def load_tables(
@@ -151,14 +153,15 @@ def load_tables(
         raise BadInput(f"there are no {kind} in {study / 'data'}; `rookery study texas42 data` makes them")
     stage = 1 if kind == "positions" else 2
     train: list[Columns] = []
-    valid, checksums = {}, dict[str, str]()
+    valid, checksums, all_taken = {}, dict[str, str](), 0
     for data in sets:
         if data.missing > 0:
             raise BadInput(
                 f"{data.folder} is not complete: {data.missing} of {data.planned()['shards']} files are missing; "
                 f"the command that began it goes on with them, or --data names other sets"
             )
-        learned, checked = columns_of(data, stage, rows, valid_rows, threads, reads)
+        learned, checked, taken = columns_of(data, stage, rows, valid_rows, threads, reads)
+        all_taken += taken
         if learned and logits and not data.has_logits:
             raise BadInput(
                 f"{data.folder} has no logits to learn from: no second network labelled it; --data names other sets"
@@ -169,30 +172,36 @@ def load_tables(
         checksums |= data.checksums()
     if not train:
         raise BadInput(f"none of {', '.join(data.folder.name for data in sets)} has deals to train on")
-    return Tables(Table(stacked(train), stage, device), valid, checksums)
+    return Tables(Table(stacked(train), stage, device), valid, checksums, all_taken)
 
 
 def columns_of(
     data: DataSet, stage: int, rows: int, valid_rows: int, threads: int, reads: str
-) -> tuple[list[Columns], list[Columns]]:  # fmt: skip
-    """Return the columns of a set that train and those that validate; `rows` of files at most train, 0: all.
+) -> tuple[list[Columns], list[Columns], int]:  # fmt: skip
+    """Return the columns of a set that train, those that validate, and of how many rows the former are.
 
-    Of more than `valid_rows` that validate, as many are taken evenly, so that all deals have their share.
+    The first `rows` of files that train are taken, 0: all; fewer are refused. Of more than `valid_rows` that validate,
+    as many are taken evenly, so that all deals have their share.
     """
     train: list[Columns] = []
     held: list[Rows] = []
-    left = rows or 1 << 62
+    taken = 0
     maker = maker_of(data, stage, reads)
     for shard in data.read():
         part = part_of(shard["seed"])
         learned, valid = ({name: array[part == number] for name, array in shard.items()} for number in (0, 1))
+        left = rows - taken if rows else count_of(learned)
         train += made(maker, {name: array[:left] for name, array in learned.items()}, stage, threads)
-        left = max(0, left - count_of(learned))
+        taken += min(left, count_of(learned))
         held += [valid] if count_of(valid) else []
+    if 0 < taken < rows:
+        raise BadInput(
+            f"rows must be at most {taken:,}, which {data.folder} has to learn from, or 0 for all, not {rows:,}"
+        )
     if not held:
-        return train, []
+        return train, [], taken
     most = valid_rows if stage == 1 else -(-valid_rows // TILES)
-    return train, made(maker, evenly(joined(held), most), stage, threads)
+    return train, made(maker, evenly(joined(held), most), stage, threads), taken
 
 
 def evenly(rows: Rows, most: int) -> Rows:

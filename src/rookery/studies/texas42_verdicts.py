@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from rookery.learn.files import LineLog
 from rookery.studies.intervals import Z95
+from rookery.studies.texas42_apart import curves
 from rookery.studies.texas42_checks import all_checks
 from rookery.studies.texas42_files import data_sets, worlds_by_trick
 
@@ -26,8 +27,6 @@ ALIKE = 0.05
 DEALS = 1000
 FEWEST = 100
 """positions from which a verdict may follow; of fewer the error is not known"""
-FREE = 17.2
-"""decisions of a hand that have a choice, on average"""
 
 
 class Verdict(NamedTuple):
@@ -214,21 +213,15 @@ def scale_verdicts(runs: Mapping[str, Any], measured: Mapping[str, Any]) -> Iter
         claim = f"{games:,} {'exact ' * exact}games at N = {worlds:,}{'' if exact else ' through Stage 1'}"
         yield Verdict(claim, MET if made >= games else OPEN, f"{made:,} made")
     judged = measured.get("trial", {}).get("players", {})
-    learned = {facts.get("rows") or decade(facts["train_rows"] / FREE) for name, facts in runs.items()
-               if facts["stage"] == 2 and name in judged}  # fmt: skip
-    found = ", ".join(f"{games:,}" for games in sorted(learned)) or "none"
-    curve = {1_000, 10_000, 100_000} <= learned
+    known = {label: [hands for hands, _ in points] for label, points in curves(runs, judged).items()}
+    label = max(known, key=lambda each: len({1_000, 10_000, 100_000} & set(known[each])), default="")
+    hands = ", ".join(f"{each:,}" for each in known.get(label, ())) or "no two numbers of"
+    curve = {1_000, 10_000, 100_000} <= set(known.get(label, ()))
     yield Verdict(
-        "Learning curve over 1k, 10k and 100k games", MET if curve else OPEN, f"networks of about {found} games"
+        "Learning curve over 1k, 10k and 100k games", MET if curve else OPEN, f"{label}: {hands} games".lstrip(": ")
     )
     sweep = [name for name in runs if "sweep" in name and name in judged]
     yield Verdict("A small sweep of Stage 2", MET if len(sweep) > 3 else OPEN, f"{len(sweep)} runs")
-
-
-def decade(games: float) -> int:
-    """Round a number of games that is known by its decisions to a power of ten, if it is near one."""
-    near = 10 ** round(math.log10(max(games, 1)))
-    return int(near if abs(games / near - 1) < 0.1 else round(games))
 
 
 def match_verdicts(runs: Mapping[str, Any], matches: list[dict[str, Any]]) -> Iterator[Verdict]:
