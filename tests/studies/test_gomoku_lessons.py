@@ -7,7 +7,9 @@ import json
 import pytest
 
 from rookery.learn.curriculum import OUTCOME, STAGES
+from rookery.learn.files import write_json
 from rookery.learn.imitation import SHARDS, Imitation, make_imitation
+from rookery.learn.locks import Lock
 from rookery.learn.spread import in_turn
 from rookery.learn.stage_work import Help, ImitationWork
 from rookery.studies.gomoku import Study, imitation_stages
@@ -69,6 +71,32 @@ def test_lessons_lie_by_what_they_follow_from(tmp_path):
     assert len({place(), *others}) == 5
     assert Ahead(tmp_path, settings.model_copy(update={"seed": 9})).folder != place()
     assert place().name.startswith("baseline-depth-2-")
+
+
+def test_who_wants_lessons_that_another_one_makes_waits_for_them_and_makes_none(tmp_path):
+    ahead = Ahead(tmp_path, first_stage(Study(tmp_path, tiny())))
+    ahead.folder.mkdir(parents=True)
+    other, said = Lock(ahead.folder / ".lock"), []
+    other.take()
+
+    def say(done, total, note):
+        said.append(note)
+        write_json(ahead.folder / ABOUT, {"positions": ahead.settings.lessons.positions})  # the other one is done
+        other.give_back()
+
+    assert ahead.make(never, say)
+    assert said == ["another process makes them; waiting"]
+    assert files(ahead.folder) == {}
+
+
+def test_who_waits_for_lessons_can_be_stopped(tmp_path):
+    ahead = Ahead(tmp_path, first_stage(Study(tmp_path, tiny())))
+    ahead.folder.mkdir(parents=True)
+    other = Lock(ahead.folder / ".lock")
+    other.take()
+    assert not ahead.make(lambda: True, silent)
+    assert files(ahead.folder) == {}
+    other.give_back()
 
 
 @pytest.mark.slow

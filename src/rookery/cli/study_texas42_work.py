@@ -66,23 +66,17 @@ class Whole:
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
         """Make a set of data alone: wait while another process of this study makes it."""
-        from rookery.learn.locks import Lock
+        from rookery.learn.locks import patient_lock
 
         (self.folder / "data").mkdir(parents=True, exist_ok=True)
-        lock, waiting = Lock(self.folder / "data" / f".{name}.lock", "made"), False
-        while not lock.held:
-            try:
-                lock.take()  # tries for a moment
-            except BadInput:
-                if time.monotonic() >= self.until:
-                    stopped(name)
-                if not waiting:
-                    told(f"{name}: another process makes it; waiting")
-                waiting = True
-        try:
+        over, waiting = (
+            lambda: time.monotonic() >= self.until,
+            lambda: told(f"{name}: another process makes it; waiting"),
+        )
+        with patient_lock(self.folder / "data" / f".{name}.lock", over, waiting) as mine:
+            if not mine:
+                stopped(name)
             yield
-        finally:
-            lock.give_back()
 
     def fill(self, piece: Piece) -> None:
         """Make a set of data, unless another process has."""

@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rookery.errors import BadInput
@@ -121,3 +121,25 @@ def waiting_lock(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def patient_lock(path: Path, over: Callable[[], bool], waiting: Callable[[], None]) -> Iterator[bool]:
+    """Wait for a lock that others hold while they make something; give whether it was had before `over` said to stop.
+
+    `waiting` is called once if somebody else has it.
+    """
+    lock, told_so = Lock(path, "made"), False
+    while not lock.held:
+        try:
+            lock.take()  # tries for a moment
+        except BadInput:
+            if over():
+                break
+            if not told_so:
+                waiting()
+            told_so = True
+    try:
+        yield lock.held
+    finally:
+        lock.give_back()

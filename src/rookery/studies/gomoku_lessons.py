@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ from rookery.games.library import load
 from rookery.learn.files import write_json, write_whole
 from rookery.learn.imitation import ImitationSettings, lesson_seed
 from rookery.learn.lessons import gather_lessons
+from rookery.learn.locks import patient_lock
 from rookery.learn.spread import Over, Say, Spreader
 
-FOLDER, ABOUT = "lessons", "about.json"
+FOLDER, ABOUT, LOCK = "lessons", "about.json", ".lock"
 FREE = {"positions", "held_out", "threads"}  # settings that change no game
 
 
@@ -60,9 +62,20 @@ class Ahead:
         return self.positions >= self.settings.lessons.positions
 
     def make(self, over: Over, say: Say, spread: Spreader | None = None) -> bool:
-        """Make what is missing, here or by `spread` elsewhere; tell whether all is there."""
+        """Make what is missing, here or by `spread` elsewhere; tell whether all is there.
+
+        Another process that makes the same is waited for.
+        """
         if self.complete:
             return True
+        wanted = self.settings.lessons.positions
+        self.folder.mkdir(parents=True, exist_ok=True)
+        waiting = partial(say, self.positions, wanted, "another process makes them; waiting")
+        with patient_lock(self.folder / LOCK, over, waiting) as mine:
+            return mine and (self.complete or self.gather(over, say, spread))
+
+    def gather(self, over: Over, say: Say, spread: Spreader | None) -> bool:
+        """Make what is missing; tell whether all is there."""
         wanted = self.settings.lessons.positions
         found = gather_lessons(
             self.folder, load(self.settings.game), self.settings.lessons, lesson_seed(self.settings), over,

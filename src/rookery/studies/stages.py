@@ -74,13 +74,14 @@ def stage_network(folder: Path) -> Path | None:
 
 def hand_out(curriculum: Path, networks: Mapping[str, Path]) -> None:
     """Put the network of each stage where it is measured: of a stage that is not done yet, its newest."""
-    for stage, place in networks.items():
-        file = stage_network(curriculum / STAGES / stage)
-        if file is not None:
-            content = file.read_bytes()
-            if not place.exists() or place.read_bytes() != content:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(place, content)
+    with alone(curriculum.parent):
+        for stage, place in networks.items():
+            file = stage_network(curriculum / STAGES / stage)
+            if file is not None:
+                content = file.read_bytes()
+                if not place.exists() or place.read_bytes() != content:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    write_whole(place, content)
 
 
 def read_generations(curriculum: Path, names: Sequence[str]) -> dict[str, Lines]:
