@@ -11,9 +11,9 @@ from rookery.games.library import load
 from rookery.nets.configs import TowerConfig
 from rookery.nets.files import About, save_network
 from rookery.nets.residual import build
-from rookery.studies.gomoku import Study, reference_name
+from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_plan import COMPARISONS, LAST, QUICK, Arm, Preset, run_name, run_names
-from rookery.studies.matches import Found, Table
+from rookery.studies.matches import Found, Meeting, Table
 
 MARKS = (8, 16)
 PRESET = replace(
@@ -22,8 +22,10 @@ PRESET = replace(
         *(arm for arm in QUICK.arms if arm.name != "fixed"),
         Arm("later", ((LAST, 1.0),), needs="selfplay.no_such_setting"),
     ),
+    milestone_games=20,
+    compare_games=20,
 )
-"""the quick preset, with an arm that no version has"""
+"""the quick preset, with an arm that no version has, and twenty games in all matches"""
 
 
 def tiny() -> Preset:
@@ -56,9 +58,11 @@ def pairs(score: float, count: int = 10) -> dict[int, tuple[float, float]]:
     return {number: (1.0, 1.0) if number < won else (0.5, 0.0) for number in range(count)}
 
 
-def keep(study: Study, name: str, score: float, games: int = 20) -> None:
-    """Write a match of twenty games, of so many that were wanted."""
-    Table(study.folder, "cpu", lambda: False).keep(name, Found({"first": "x", "games": games}, pairs(score), 12.0))
+def keep(study: Study, meeting: Meeting, score: float, games: int = 20, **others: Any) -> None:
+    """Write a match of which so many games are played, by networks that are elsewhere, with some of its facts changed."""
+    sides = {side: "x" if isinstance(who, Path) else who for side, who in meeting.sides.items()}
+    found = Found(sides | meeting.how() | others, pairs(score, games // 2), 12.0)
+    Table(study.folder, "cpu", lambda: False).keep(meeting.name, found)
 
 
 def lines(path: Path, content: list[dict[str, Any]]) -> None:
@@ -77,12 +81,12 @@ def made_up(folder: Path, preset: Preset = PRESET) -> Study:
     study = Study(folder, preset)
     strength = {"curriculum": 0.9, "scratch": 0.5, "window": 0.4, "discard": 0.4}
     for milestone in preset.milestones:
-        keep(study, f"milestone-{milestone.name}", 0.8)
+        keep(study, study.milestone_meeting(milestone), 0.8)
     for name, (arm, seed) in core_runs(preset).items():
         score = strength[arm.name] - 0.1 * (seed - 1)
         for seconds in MARKS:
             for player in preset.references:
-                keep(study, reference_name(name, seconds, player), score)
+                keep(study, study.arm_meeting(name, seconds, player), score)
         curve = [
             {"leg": 0, "seconds": 0.5 * each, "steps": each, "policy_loss": 2.0 - 0.1 * each, "value_loss": 0.5}
             for each in range(1, 10)
@@ -94,8 +98,8 @@ def made_up(folder: Path, preset: Preset = PRESET) -> Study:
         for seed in range(1, preset.seeds + 1):
             if run_name(pair.first, seed) in core_runs(preset) and run_name(pair.second, seed) in core_runs(preset):
                 for seconds in MARKS:
-                    name = reference_name(run_name(pair.first, seed), seconds, run_name(pair.second, seed))
-                    keep(study, name, 0.9 if pair.first == "curriculum" else 0.5)
+                    meeting = study.arm_meeting(run_name(pair.first, seed), seconds, run_name(pair.second, seed))
+                    keep(study, meeting, 0.9 if pair.first == "curriculum" else 0.5)
     generation = {"policy_loss": 1.2, "value_loss": 0.3, "seconds": 9.0, "beats": {}, "file": "network.pth"}
     for stage in ("1a", "2"):
         rated = {"elo": 40.0, "elo_gain": 40.0, "watched": {"random": {"score": 0.9}}} if stage == "2" else {}

@@ -156,18 +156,22 @@ def test_a_goal_is_reached_with_fours_or_without(plain, fours, told):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "word"),
+    ("old", "new", "error", "word"),
     [
-        ({1: 100, 2: 110, 3: 105}, {1: 200, 2: 205, 3: 210}, "no"),
-        ({1: 200, 2: 205, 3: 210}, {1: 100, 2: 110, 3: 105}, "yes"),
-        ({1: 100, 2: 110, 3: 105}, {1: 150, 2: 90, 3: 105}, "open"),
-        ({1: 100}, {1: 500}, "open"),
-        ({1: 100}, {2: 500}, "missing"),
+        ({1: 100, 2: 110, 3: 105}, {1: 200, 2: 205, 3: 210}, 20, "no"),
+        ({1: 100, 2: 110, 3: 105}, {1: 200, 2: 205, 3: 210}, 100, "open"),  # seeds agree, but their games are few
+        ({1: 200, 2: 205, 3: 210}, {1: 100, 2: 110, 3: 105}, 20, "yes"),
+        ({1: 200, 2: 205, 3: 210}, {1: 201, 2: 204, 3: 211}, 10, "yes"),  # a gain of 55 % of the points is ruled out
+        ({1: 200, 2: 205, 3: 210}, {1: 201, 2: 204, 3: 211}, 30, "open"),
+        ({1: 100, 2: 110, 3: 105}, {1: 150, 2: 90, 3: 105}, 1, "open"),
+        ({1: 100}, {1: 500}, 1, "open"),
+        ({1: 100}, {2: 500}, 1, "missing"),
     ],
 )
-def test_an_arm_has_stopped_only_if_no_gain_is_sure(old, new, word):
-    assert plateau_verdict([(300, old), (600, new)]).word == word
+def test_an_arm_has_stopped_if_a_gain_that_counts_is_ruled_out(old, new, error, word):
+    errors = [dict.fromkeys(side, error) for side in (old, new)]
+    assert plateau_verdict([(300, old), (600, new)], errors).word == word
 
 
 def test_one_mark_tells_no_plateau():
-    assert plateau_verdict([(600, {1: 100.0})]).word == "missing"
+    assert plateau_verdict([(600, {1: 100.0})], [{1: 5.0}]).word == "missing"

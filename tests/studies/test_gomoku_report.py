@@ -83,8 +83,26 @@ def test_a_match_of_another_network_than_is_there_does_not_count(study):
 
 
 def test_a_match_that_was_stopped_is_missing(study):
-    keep(study, "milestone-m2", 0.8, games=40)
-    assert "**missing**: stopped after 20 games" in text_of(study)
+    keep(study, study.milestone_meeting(PRESET.milestones[1]), 0.8, games=10)
+    assert "**missing**: stopped after 10 games" in text_of(study)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [{"second": "random"}, {"simulations": 1}, {"game": "gomoku:size=5"}, {"fours": "leaves"}, {"rules_version": 99}],
+)
+def test_a_match_that_was_another_one_does_not_count(study, others):
+    milestone = PRESET.milestones[4]
+    keep(study, study.milestone_meeting(milestone), 1.0, **others)
+    assert study.kept_milestone(milestone) is None
+    assert study.kept_milestone(PRESET.milestones[3]) is not None
+
+
+def test_a_match_with_another_run_counts_as_long_as_its_networks_are_those_that_are_there(study):
+    assert study.kept_arm_match("curriculum-s1", 8, "scratch-s1") is not None
+    study.marked("scratch-s1", 8).parent.mkdir(parents=True)
+    study.marked("scratch-s1", 8).write_bytes(b"trained anew")
+    assert study.kept_arm_match("curriculum-s1", 8, "scratch-s1") is None
 
 
 @pytest.mark.slow
@@ -120,6 +138,6 @@ def test_changes_are_told_as_runs_were_made_not_as_they_are_planned_now(tmp_path
 
 def test_goals_with_fours_are_told(tmp_path):
     study = Study(tmp_path, FULL)
-    keep(study, "milestone-fours-large", 0.9)
+    keep(study, study.milestone_meeting(next(each for each in FULL.milestones if each.name == "fours-large")), 0.9)
     assert "| fours-large, " in (text := text_of(study))
     assert "| baseline:depth=6, 400 simulations and fours | 95 or more |" in text

@@ -27,7 +27,7 @@ from rookery.studies.gomoku_arms import FOLDER as ARMS
 from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
 from rookery.studies.gomoku_lessons import Ahead, bring_from
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
-from rookery.studies.matches import Found, Meeting, known_of, mark, read_match
+from rookery.studies.matches import Found, Meeting, kept_of, known_of
 from rookery.studies.stages import hand_out, slug
 
 STAGE_NAMES = ("lessons", "train", "milestones", "compare", "report")
@@ -123,14 +123,19 @@ class Study:
 
     def milestone_match(self, milestone: Milestone) -> Meeting | None:
         """Return the match of a milestone; None as long as its network is not there."""
-        network = self.network(milestone.stage)
-        game = next(stage.game for stage in self.main_settings().stages if stage.name == milestone.stage)
-        if not network.exists():
+        meeting = self.milestone_meeting(milestone)
+        if not meeting.first.exists():
             return None
-        self.check_network(network, game)
+        self.check_network(meeting.first, meeting.game)
+        return meeting
+
+    def milestone_meeting(self, milestone: Milestone) -> Meeting:
+        """Return the match of a milestone, whether its network is there or not."""
+        game = next(stage.game for stage in self.main_settings().stages if stage.name == milestone.stage)
         return Meeting(
-            f"milestone-{milestone.name}", game, network, milestone.opponent, self.preset.milestone_games,
-            milestone.simulations, fours=milestone.fours, precision=self.main_settings().precision,
+            f"milestone-{milestone.name}", game, self.network(milestone.stage), milestone.opponent,
+            self.preset.milestone_games, milestone.simulations, fours=milestone.fours,
+            precision=self.main_settings().precision,
         )  # fmt: skip
 
     def check_network(self, network: Path, game: str) -> None:
@@ -153,7 +158,7 @@ class Study:
             found += [match for each in COMPARISONS for match in self.arm_matches(each, names, seconds)]
         for player in self.preset.references:
             for name, seconds in ((name, seconds) for seconds in marks for name in names):
-                found += self.arm_match(reference_name(name, seconds, player), name, seconds, player)
+                found += self.arm_match(name, seconds, player)
         return found
 
     def arm_matches(self, comparison: Comparison, names: Sequence[str], seconds: int) -> Iterator[Meeting]:
@@ -161,38 +166,37 @@ class Study:
         runs = run_names(self.preset)
         for seed in range(1, self.preset.seeds + 1):
             first, second = run_name(comparison.first, seed), run_name(comparison.second, seed)
-            other = mark_file(self.folder / ARMS / second, seconds)
-            if first in names and second in runs and other.exists():
-                yield from self.arm_match(reference_name(first, seconds, second), first, seconds, other)
+            if first in names and second in runs and self.marked(second, seconds).exists():
+                yield from self.arm_match(first, seconds, second)
 
-    def arm_match(self, name: str, run: str, seconds: int, other: Path | str) -> Iterator[Meeting]:
-        """Yield a match of a run's network at a mark, if there is one."""
-        network = mark_file(self.folder / ARMS / run, seconds)
-        if network.exists():
-            yield Meeting(
-                name, self.preset.game, network, other, self.preset.compare_games, self.preset.compare_simulations,
-                precision=self.main_settings().precision,
-            )  # fmt: skip
+    def arm_match(self, run: str, seconds: int, other: str) -> Iterator[Meeting]:
+        """Yield a match of a run's network at a mark against a player or another run, if there is the network."""
+        if self.marked(run, seconds).exists():
+            yield self.arm_meeting(run, seconds, other)
+
+    def arm_meeting(self, run: str, seconds: int, other: str) -> Meeting:
+        """Return a match of a run's network at a mark against a player or another run, wherever they are."""
+        return Meeting(
+            reference_name(run, seconds, other), self.preset.game, self.marked(run, seconds),
+            self.marked(other, seconds) if other in run_names(self.preset) else other,
+            self.preset.compare_games, self.preset.compare_simulations, precision=self.main_settings().precision,
+        )  # fmt: skip
+
+    def marked(self, run: str, seconds: int) -> Path:
+        """Return where the network of a run at a mark is."""
+        return mark_file(self.folder / ARMS / run, seconds)
 
     def found(self, meeting: Meeting) -> Found:
         """Return what is known of a match that could be played now."""
         return known_of(self.folder, meeting)
 
-    def kept(self, name: str, network: Path) -> Found | None:
-        """Return a match by its name, also where its network is not; None if another network is there by now."""
-        found = read_match(self.folder, name)
-        if found is not None and network.exists() and mark(network) != found.identity["first"]:
-            return None
-        return found
-
     def kept_milestone(self, milestone: Milestone) -> Found | None:
-        """Return the match of a milestone."""
-        return self.kept(f"milestone-{milestone.name}", self.network(milestone.stage))
+        """Return the match of a milestone, also where its network is not."""
+        return kept_of(self.folder, self.milestone_meeting(milestone))
 
     def kept_arm_match(self, run: str, seconds: int, other: str) -> Found | None:
-        """Return the match of a run at a mark against a player or another run."""
-        name = reference_name(run, seconds, other)
-        return self.kept(name, mark_file(self.folder / ARMS / run, seconds))
+        """Return the match of a run at a mark against a player or another run, also where their networks are not."""
+        return kept_of(self.folder, self.arm_meeting(run, seconds, other))
 
 
 def imitation_stages(curriculum: CurriculumSettings) -> Iterator[tuple[str, ImitationSettings]]:

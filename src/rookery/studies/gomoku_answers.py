@@ -16,11 +16,13 @@ from typing import Any
 
 from rookery.arena.score import Score
 from rookery.studies.gomoku_plan import HALF, Comparison, Milestone
-from rookery.studies.intervals import Estimate, difference, mean_estimate
+from rookery.studies.intervals import Z95, Estimate, difference, mean_estimate
 from rookery.studies.verdicts import MISSING, NO, OPEN, YES, Answer, Verdict
 
 BySeed = Mapping[int, float]
 """a figure of each seed"""
+GAIN = 35.0
+"""Elo that are 55 % of the points: an arm that gains less from one mark to the next has stopped getting better"""
 Scores = Mapping[int, Score]
 """the match of each seed"""
 
@@ -158,26 +160,31 @@ def percent(estimate: Estimate) -> str:
     return f"{mean} ({100 * estimate.low:.1f} - {100 * estimate.high:.1f})" if estimate.known else mean
 
 
-def plateau_verdict(marks: Sequence[tuple[int, BySeed]]) -> Verdict:
+def plateau_verdict(marks: Sequence[tuple[int, BySeed]], errors: Sequence[BySeed]) -> Verdict:
     """Say whether an arm has stopped getting better: its rating at the last mark against the one before, by seed.
 
-    marks  seconds, and the rating of each seed
+    marks   seconds, and the rating of each seed
+    errors  standard errors of these ratings, by which games alone are uncertain
     """
     if len(marks) < 2:
         return Verdict(MISSING, "two marks are needed")
     (before, old), (after, new) = marks[-2], marks[-1]
-    gains = [new[seed] - old[seed] for seed in sorted(set(old) & set(new))]
-    if not gains:
+    seeds = sorted(set(old) & set(new))
+    if not seeds:
         return Verdict(MISSING, "no seed is rated at both marks")
-    found = mean_estimate(gains)
+    found = mean_estimate([new[seed] - old[seed] for seed in seeds])
     said = f"{found.mean:+.0f} Elo from {before} s to {after} s"
     if not found.known:
         return Verdict(OPEN, f"{said}; one seed alone has no interval")
-    said += f" ({found.low:+.0f} .. {found.high:+.0f}, {found.count} seeds)"
-    if found.low > 0:
+    half = Z95 * math.hypot(*(side[seed] for side in errors[-2:] for seed in seeds)) / len(seeds)
+    low, high = min(found.low, found.mean - half), max(found.high, found.mean + half)
+    said += f" ({low:+.0f} .. {high:+.0f}, {found.count} seeds)"
+    if low > 0:
         return Verdict(NO, f"{said}: still getting better")
-    if found.high < 0:
-        return Verdict(YES, f"{said}: getting worse")
+    if high < GAIN:
+        return Verdict(
+            YES, f"{said}: {'getting worse' if high < 0 else f'no gain of {GAIN:.0f} Elo, 55 % of the points'}"
+        )
     return Verdict(OPEN, f"{said}: no gain can be told from none")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from rookery.arena.ratings import REFERENCE, Ratings, Result, fit
+from rookery.arena.ratings import REFERENCE, Rating, Ratings, Result, fit
 from rookery.arena.score import Score
 from rookery.learn.curriculum import Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import packaged
@@ -165,15 +165,23 @@ class Findings:
             results += match.found.results(match.name, player_name(match.other, match.seconds))
         return fit(results, {REFERENCE: 0.0}) if any(REFERENCE in result[:2] for result in results) else None
 
-    def elos(self, arm: str) -> list[tuple[int, dict[int, float]]]:
+    def rated(self, arm: str) -> list[tuple[int, dict[int, Rating]]]:
         """Return the rating of each seed of an arm at each mark that is rated."""
-        known = {rating.player: rating.elo for rating in self.ratings.ratings} if self.ratings else {}
+        known = {rating.player: rating for rating in self.ratings.ratings} if self.ratings else {}
         found = []
         for seconds in self.marks:
             names = {seed: player_name(run_name(arm, seed), seconds) for seed in range(1, self.preset.seeds + 1)}
             rated = {seed: known[name] for seed, name in names.items() if name in known}
             found += [(seconds, rated)] if rated else []
         return found
+
+    def elos(self, arm: str) -> list[tuple[int, dict[int, float]]]:
+        """Return the Elo of each seed of an arm at each mark that is rated."""
+        return [(seconds, {seed: each.elo for seed, each in seeds.items()}) for seconds, seeds in self.rated(arm)]
+
+    def elo_errors(self, arm: str) -> list[dict[int, float]]:
+        """Return the standard errors of these."""
+        return [{seed: each.error for seed, each in seeds.items()} for _, seeds in self.rated(arm)]
 
     # -- what is missing --
 

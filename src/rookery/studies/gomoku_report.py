@@ -197,7 +197,7 @@ def elo_lines(found: Findings) -> Iterator[str]:
         marks = found.elos(arm)
         by_mark: dict[int, Estimate] = {seconds: mean_estimate(list(seeds.values())) for seconds, seeds in marks}
         cells = [shown(by_mark.get(seconds), 0) for seconds in found.marks]
-        rows.append((arm, *cells, plateau_verdict(marks)))
+        rows.append((arm, *cells, plateau_verdict(marks, found.elo_errors(arm))))
     yield from table(("arm", *(f"{seconds} s" for seconds in found.marks), "has it stopped getting better?"), rows)
     yield "![Elo of the arms](arm_elo.png)"
     yield ""

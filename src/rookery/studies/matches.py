@@ -67,14 +67,22 @@ class Meeting:
     precision: str = "auto"
     """numbers in which networks judge; auto: as is usual on the device"""
 
+    @property
+    def sides(self) -> dict[str, Path | str]:
+        """The players."""
+        return {"first": self.first, "second": self.second}
+
     def identity(self) -> dict[str, Any]:
         """Return all that makes the match what it is, for JSON: networks by their content."""
+        return {side: mark(who) for side, who in self.sides.items()} | self.how()
+
+    def how(self) -> dict[str, Any]:
+        """Return how it is played, for JSON."""
         game = load(self.game)
-        sides = {"first": mark(self.first), "second": mark(self.second)}
         facts = {"game": game.spec, "rules_version": game.version, "opening": self.opening or usual_openings(game)}
         how = {"games": self.games, "simulations": self.simulations} | dict(self.search)
         numbers = {"precision": self.precision} if self.precision != "auto" else {}
-        return sides | facts | how | numbers | ({"fours": "leaves"} if self.fours else {})
+        return facts | how | numbers | ({"fours": "leaves"} if self.fours else {})
 
 
 @dataclass(frozen=True)
@@ -141,6 +149,18 @@ def known_of(study: Path, meeting: Meeting) -> Found:
     """Return what is known of this very match: nothing if other players met, or by other settings."""
     identity, found = meeting.identity(), read_match(study, meeting.name)
     return found if found is not None and found.identity == identity else Found(identity, {})
+
+
+def kept_of(study: Path, meeting: Meeting) -> Found | None:
+    """Read what is known of a match whose networks may be elsewhere; None if there is nothing, or another match."""
+    found = read_match(study, meeting.name)
+    if found is None:
+        return None
+    wanted = meeting.how()
+    for side, who in meeting.sides.items():
+        away = isinstance(who, Path) and not who.exists()
+        wanted[side] = found.identity.get(side) if away else mark(who)
+    return found if found.identity == wanted else None
 
 
 class Table:
