@@ -59,7 +59,7 @@ def pairs(score: float, count: int = 10) -> dict[int, tuple[float, float]]:
 
 
 def keep(study: Study, meeting: Meeting, score: float, games: int = 20, **others: Any) -> None:
-    """Write a match of which so many games are played, by networks that are elsewhere, with some of its facts changed."""
+    """Write a match of which so many games are played, by networks that are elsewhere; `others`: facts changed."""
     sides = {side: "x" if isinstance(who, Path) else who for side, who in meeting.sides.items()}
     found = Found(sides | meeting.how() | others, pairs(score, games // 2), 12.0)
     Table(study.folder, "cpu", lambda: False).keep(meeting.name, found)
