@@ -36,8 +36,8 @@ from rookery.studies.texas42_evaluate import (
     random_choices,
 )
 from rookery.studies.texas42_files import OF_HAND, DataSet, write_shard
-from rookery.studies.texas42_measured import keep_part
-from rookery.studies.texas42_pieces import network_marks
+from rookery.studies.texas42_measured import keep, keep_part
+from rookery.studies.texas42_pieces import network_marks, trial_mark
 from rookery.studies.texas42_report import read_measured, write_report
 from rookery.studies.texas42_runs import Run, stage_of
 from rookery.studies.texas42_tables import load_tables
@@ -184,10 +184,31 @@ def test_networks_are_judged_once_and_stay_judged_when_they_are_elsewhere(study,
     judge_choices(folder, "cpu", 1)
     assert asked == ["stage2"]
     after = read_measured(folder)["trial"]
-    assert list(after["players"]) == [*[n for n in before["players"] if n[:2] != "E["], "E[Q] of stage1, 3 worlds"]
+    assert set(after["players"]) == set(before["players"])
+    assert {"E[Q] of stage1, 3 worlds", "stage2"} < set(after["players"])
     make_trial(late_decisions(study), 2, seed=3, file=folder / "trial.npz", asked=12)
     judge_choices(folder, "cpu", 1)
     assert not [name for name in read_measured(folder)["trial"]["players"] if "stage1" in name]  # another trial
+
+
+def test_what_another_process_judges_meanwhile_is_kept(study, late_trial, tmp_path, monkeypatch):
+    shutil.copytree(study, tmp_path / "study")
+    folder = tmp_path / "study"
+    make_trial(late_decisions(study), 3, seed=3, file=folder / "trial.npz", asked=12)
+    usual = texas42_evaluate.network_choices
+
+    def choose(trial, path, *others):
+        chosen, mark = usual(trial, path, *others), trial_mark(folder)
+        known = {"mark": mark, "networks": {"away": "0123"}, "choices": {"away": chosen.tolist()}}
+        keep(folder, {"trial": known})  # of a network that is nowhere here
+        return chosen
+
+    monkeypatch.setattr(texas42_evaluate, "network_choices", choose)
+    judge_choices(folder, "cpu", 1)
+    found = read_measured(folder)["trial"]
+    assert found["networks"].items() == ({"away": "0123"} | network_marks(folder)).items()
+    assert found["players"]["away"] == found["players"]["stage2"]
+    assert set(found["players"]) == set(found["choices"])
 
 
 def test_runs_by_logits_are_paired_with_those_by_q_that_are_alike(tmp_path):

@@ -11,7 +11,8 @@ import pytest
 
 from rookery.errors import BadInput
 from rookery.nets.zoo import zoo_file
-from rookery.studies.texas42_files import DataSet, write_shard
+from rookery.studies.archives import digest
+from rookery.studies.texas42_files import FORMAT, VERSION, DataSet, write_json, write_shard
 from rookery.studies.texas42_measured import keep, keep_match, read_measured
 from rookery.studies.texas42_pieces import CHOICES, CLAIM, REPORT, STAGES, is_done, pieces_of, to_do
 from rookery.studies.texas42_plan import PRESETS, Hands, Positions
@@ -72,13 +73,14 @@ def test_pieces_are_chosen_by_patterns_within_the_stages_that_are_named(tmp_path
 
 
 def made(folder, plan, name):
-    """Put empty files where those of a set would be."""
+    """Put files of no content where those of a set would be, and say beside them that they are whole."""
     what = next(piece.what for piece in pieces_of(plan) if piece.name == name)
     data = DataSet(folder / "data" / name)
-    data.folder.mkdir(parents=True)
-    for number in range(-(-what.games // what.per_shard)):
+    data.begin("decisions", what.size.shards, {"oracle": "0123"} | what.settings)
+    for number in range(what.size.shards):
         data.shard(number).touch()
-        data.shard(number).with_suffix(".json").touch()
+        facts = {"format": FORMAT, "version": VERSION, "games": what.size.of(number), "sha256": digest(b"")}
+        write_json(data.shard(number).with_suffix(".json"), facts)
 
 
 def complete(folder, *runs):
@@ -115,15 +117,34 @@ def test_a_run_of_the_same_name_with_other_settings_is_not_taken_for_one_of_the_
         to_do(tmp_path, plan)
 
 
-def test_a_set_is_done_when_its_last_file_is_there(tmp_path):
+def test_a_set_is_done_when_its_last_file_is_there_and_none_is_damaged_or_too_small(tmp_path):
     plan = PRESETS["quick"]()
     piece = pieces_of(plan)[0]
     data = DataSet(tmp_path / "data" / piece.name)
     for number in range(2):
         assert not is_done(tmp_path, plan, piece)
-        data.begin("positions", 2, {})
-        write_shard(data.shard(number), "positions", late_rows(np.arange(3)), {})
+        data.begin("positions", 2, piece.what.settings)
+        write_shard(data.shard(number), "positions", late_rows(np.arange(3)), {"deals": 150})
     assert is_done(tmp_path, plan, piece)
+    content = data.shard(1).read_bytes()
+    data.shard(1).write_bytes(content[:-1] + b"?")
+    assert not is_done(tmp_path, plan, piece)
+    write_shard(data.shard(1), "positions", late_rows(np.arange(3)), {"deals": 149})
+    assert not is_done(tmp_path, plan, piece)
+
+
+def test_data_of_another_preset_are_not_taken_for_those_of_this_one(tmp_path):
+    others = {each.name: each for each in PRESETS["home"]().decisions}
+    for name in ("decisions-valid", "decisions-exact", "decisions-claim"):
+        data = DataSet(tmp_path / "data" / name)
+        data.begin("decisions", 1, {"oracle": "0123"} | others[name].settings)
+        with pytest.raises(BadInput, match=rf"{name}/plan\.json: these data are made with .*; take another --folder"):
+            to_do(tmp_path, PRESETS["full"]())
+        shutil.rmtree(data.folder)
+    wanted = next(each for each in PRESETS["full"]().decisions if each.name == "decisions-100")
+    DataSet(tmp_path / "data" / wanted.name).begin("decisions", 10, wanted.settings | {"oracle": "exact"})
+    with pytest.raises(BadInput, match="oracle 'exact', not 'stage1-open-128x4'"):
+        to_do(tmp_path, PRESETS["full"]())
 
 
 def test_a_match_is_played_again_when_a_network_is_another(tmp_path):

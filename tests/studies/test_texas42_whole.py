@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -19,9 +20,10 @@ from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.locks import Lock
 from rookery.studies import texas42_plan
-from rookery.studies.texas42_files import DataSet
+from rookery.studies.texas42_files import DataSet, write_shard
 from rookery.studies.texas42_pieces import is_done, pieces_of
 from rookery.studies.texas42_plan import quick
+from studies.texas42_samples import late_rows
 
 
 def asked(*words: object) -> str:
@@ -89,18 +91,18 @@ def test_a_set_that_another_process_makes_is_waited_for(tmp_path, capsys):
     assert "stopped in positions-valid" in capsys.readouterr().err
 
     def make():
-        data.shard(0).touch()
-        data.shard(0).with_suffix(".json").touch()
+        data.begin("positions", 1, piece.what.settings)
+        write_shard(data.shard(0), "positions", late_rows(np.arange(3)), {"deals": piece.what.deals})
         lock.give_back()
 
     other = threading.Timer(1.0, make)
     other.start()
     capsys.readouterr()
-    Whole(tmp_path, plan, "cpu", 1, math.inf).do(piece)  # would refuse a file that is empty, if it filled the set
+    Whole(tmp_path, plan, "cpu", 1, math.inf).do(piece)
     other.join()
     assert is_done(tmp_path, plan, piece)
     assert "waiting" in capsys.readouterr().err
-    assert not data.plan.exists()
+    assert data.total("rows") == 3  # none is its own
 
 
 @pytest.mark.slow

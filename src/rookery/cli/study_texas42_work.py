@@ -50,7 +50,7 @@ class Whole:
         if isinstance(piece.what, TrainSettings):
             train_run(self.folder, piece.what, self.loaded, self.until)
         elif isinstance(piece.what, Positions | Hands):
-            with self.alone(piece.name):
+            with made_alone(self.folder, piece.name, self.until):
                 self.fill(piece)
         elif piece.name == TRIAL:
             make_the_trial(self.folder, *self.plan.trial, piece.needs, self.threads, 0, self.until)
@@ -62,21 +62,6 @@ class Whole:
             write_the_report(self.folder)
         else:
             play_match(self.folder, piece.name, self.plan.deals, self.device, self.threads)
-
-    @contextmanager
-    def alone(self, name: str) -> Iterator[None]:
-        """Make a set of data alone: wait while another process of this study makes it."""
-        from rookery.learn.locks import patient_lock
-
-        (self.folder / "data").mkdir(parents=True, exist_ok=True)
-        over, waiting = (
-            lambda: time.monotonic() >= self.until,
-            lambda: told(f"{name}: another process makes it; waiting"),
-        )
-        with patient_lock(self.folder / "data" / f".{name}.lock", over, waiting) as mine:
-            if not mine:
-                stopped(name)
-            yield
 
     def fill(self, piece: Piece) -> None:
         """Make a set of data, unless another process has."""
@@ -92,20 +77,34 @@ class Whole:
 
     def fill_positions(self, wanted: Positions) -> None:
         """Make a set of positions."""
-        settings: dict[str, Any] = {"source": wanted.source, "per_deal": wanted.per_deal, "per_shard": wanted.per_shard}
-        fill_positions(self.folder, wanted.name, wanted.deals, wanted.part, 0, self.threads, self.until, **settings)
+        fill_positions(
+            self.folder, wanted.name, wanted.deals, seed=0, threads=self.threads, until=self.until, **wanted.settings
+        )
 
     def fill_hands(self, wanted: Hands) -> None:
         """Make a set of decisions."""
-        settings: dict[str, Any] = {"explore": wanted.explore, "per_shard": wanted.per_shard, "worlds": wanted.worlds}
+        settings = {name: value for name, value in wanted.settings.items() if name != "oracle"}
         files = [
             name if name in ("", "exact") else network_of_run(self.folder, name)
             for name in (wanted.oracle, wanted.second)
         ]
         fill_decisions(
-            self.folder, wanted.name, wanted.games, wanted.part, 0, files, self.device, self.threads, self.until,
-            self.compiled, **settings,
+            self.folder, wanted.name, wanted.games, seed=0, files=files, device=self.device, threads=self.threads,
+            until=self.until, compiled=self.compiled, **settings,
         )  # fmt: skip
+
+
+@contextmanager
+def made_alone(folder: Path, name: str, until: float) -> Iterator[None]:
+    """Make something alone: wait while another process of this study makes it."""
+    from rookery.learn.locks import patient_lock
+
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    over, waiting = lambda: time.monotonic() >= until, lambda: told(f"{name}: another process makes it; waiting")
+    with patient_lock(folder / "data" / f".{name}.lock", over, waiting) as mine:
+        if not mine:
+            stopped(name)
+        yield
 
 
 def show_plan(folder: Path, plan: Preset, stages: tuple[str, ...] = (), patterns: tuple[str, ...] = ()) -> None:
@@ -305,19 +304,20 @@ def train_run(folder: Path, settings: TrainSettings, loaded: Loaded, until: floa
 
 def make_the_trial(
     folder: Path, decisions: int, worlds: int, data: tuple[str, ...], threads: int, seed: int, until: float
-) -> None:
+) -> None:  # fmt: skip
     """Draw decisions and solve their worlds, as far as that is not done; another trial that is there is refused."""
     from rookery.studies.texas42_trial import TRIAL, drawn_decisions, make_trial, refuse_another_trial
 
-    refuse_another_trial(folder / TRIAL, (decisions, worlds, seed))
+    file, settings = folder / TRIAL, (decisions, worlds, seed)
+    refuse_another_trial(file, settings)
     drawn = drawn_decisions(folder, data, decisions, seed)
-    refuse_another_trial(folder / TRIAL, (decisions, worlds, seed), drawn)
-    with bar_until_interrupt(TRIAL) as say, noted(folder, TRIAL, seed):
-        ended = lambda: time.monotonic() >= until  # noqa: E731
-        trial = make_trial(drawn, worlds, seed, threads, say, folder / TRIAL, ended, decisions)
+    with made_alone(folder, TRIAL, until):
+        refuse_another_trial(file, settings, drawn)
+        with bar_until_interrupt(TRIAL) as say, noted(folder, TRIAL, seed):
+            trial = make_trial(drawn, worlds, seed, threads, say, file, lambda: time.monotonic() >= until, decisions)
     if trial is None:
         stopped(TRIAL)
-    told(f"{folder / TRIAL}: {len(drawn['plays']):,} decisions in 2 x {worlds:,} worlds each")
+    told(f"{file}: {len(drawn['plays']):,} decisions in 2 x {worlds:,} worlds each")
 
 
 def make_or_keep_the_trial(
@@ -338,36 +338,14 @@ def make_or_keep_the_trial(
 
 
 def judge_choices(folder: Path, device: str, threads: int) -> None:
-    """Judge everybody there is by the trial, and keep who was judged by it where other networks were."""
-    import numpy as np
-
-    from rookery.studies.texas42_evaluate import all_choices, apart, evaluate_trial, network_players, paired, peers
-    from rookery.studies.texas42_measured import keep, read_measured
-    from rookery.studies.texas42_pieces import network_marks, trial_mark
-    from rookery.studies.texas42_trial import TRIAL, make_trial, read_trial
+    """Judge everybody there is by the trial."""
+    from rookery.studies.texas42_judging import judge
+    from rookery.studies.texas42_trial import TRIAL, read_trial
 
     there = read_trial(folder / TRIAL)
-    if there is None:
-        raise BadInput(f"{folder / TRIAL} is not there; `rookery study texas42 evaluate` makes it")
-    drawn, _, (asked, worlds, seed) = there
-    trial = make_trial(drawn, worlds, seed, threads, file=folder / TRIAL, asked=asked)
-    assert trial is not None
-    mark, marks, before = trial_mark(folder), network_marks(folder), read_measured(folder)
-    judged = before["trial"] if before.get("trial", {}).get("mark") == mark else {"networks": {}, "choices": {}}
-    new = {name for name, run in network_players(folder, worlds).items() if judged["networks"].get(run) != marks[run]}
-    known = {name: np.array(chosen) for name, chosen in judged["choices"].items() if name not in new}
-    with bar_until_interrupt("choices") as say, noted(folder, "choices", seed):
-        choices = all_choices(folder, trial, device=device, threads=threads, say=say, known=known)
-    players = evaluate_trial(trial, choices)
-    pairs = [
-        {"first": first, "second": second, **paired(trial, choices[first], choices[second])}
-        for first, second in peers(folder, worlds) if first in choices and second in choices
-    ]  # fmt: skip
-    found = {"decisions": len(trial.states), "worlds": worlds, "mark": mark, "networks": judged["networks"] | marks}
-    found |= {"players": players, "pairs": pairs, "apart": apart(folder, trial, choices)}
-    found |= {"choices": {name: slots.tolist() for name, slots in choices.items()}}
-    keep(folder, {"trial": found})
-    told(f"choices of {len(players)} players are judged")
+    with bar_until_interrupt("choices") as say, noted(folder, "choices", there[2][2] if there else 0):
+        judged = judge(folder, device, threads, say)
+    told(f"choices of {judged} players are judged")
 
 
 def compare_labels(folder: Path) -> None:

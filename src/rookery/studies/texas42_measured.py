@@ -85,7 +85,9 @@ def alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return all(one.get(key) == other.get(key) for key in ("command", "machine", "seed"))
 
 
-def change(study: Path, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Write what was measured anew."""
+def change(study: Path, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Write what was measured anew, and return it."""
     with alone(study):
-        write_json(study / MEASURED, changed(read_measured(study)))
+        found = changed(read_measured(study))
+        write_json(study / MEASURED, found)
+    return found

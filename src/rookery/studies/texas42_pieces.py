@@ -17,6 +17,7 @@ processes may work in one folder, each on pieces of its own; who needs data that
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,6 +26,7 @@ from typing import Any
 from rookery.errors import BadInput
 from rookery.games.options import one_of
 from rookery.studies.archives import digest
+from rookery.studies.settings import differing
 from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
 from rookery.studies.texas42_files import DataSet, world_counts
 from rookery.studies.texas42_measured import read_measured
@@ -106,12 +108,7 @@ def is_done(study: Path, plan: Preset, piece: Piece) -> bool:
         refuse_another(study, piece.what)
         return piece.name in complete_runs(study)
     if isinstance(piece.what, Positions | Hands):
-        total = piece.what.deals if isinstance(piece.what, Positions) else piece.what.games
-        data = DataSet(study / "data" / piece.name)
-        return all(
-            data.shard(number).exists() and data.shard(number).with_suffix(".json").exists()
-            for number in range(-(-total // piece.what.per_shard))
-        )
+        return data_are_done(DataSet(study / "data" / piece.name), piece.what)
     if piece.name == TRIAL:
         return trial_is_done(study, *plan.trial)
     found = read_measured(study)
@@ -122,6 +119,21 @@ def is_done(study: Path, plan: Preset, piece: Piece) -> bool:
     if piece.name == CLAIM:
         return set(piece.needs) <= set(found.get("claim", ()))
     return match_of(found, piece.name, plan.deals, network_marks(study)) is not None
+
+
+def data_are_done(data: DataSet, wanted: Positions | Hands) -> bool:
+    """Tell whether all of a set is there, undamaged; refuse a set of the same name that is made otherwise."""
+    if not data.plan.exists():
+        return False
+    there, settings = data.planned()["settings"], json.loads(json.dumps(wanted.settings))
+    others = differing(settings, {name: there.get(name) for name in settings})
+    if isinstance(wanted, Hands) and wanted.oracle != "exact" and data.is_exact:
+        others.append(f"oracle 'exact', not {wanted.oracle!r}")
+    if others:
+        raise BadInput(
+            f"{data.plan}: these data are made with {'; '.join(others)}; take another --folder, or remove them"
+        )
+    return all(data.has(number, wanted.size) for number in range(wanted.size.shards))
 
 
 def refuse_another(study: Path, wanted: TrainSettings) -> None:

@@ -11,7 +11,7 @@ from rookery.games.options import one_of, whole_number
 from rookery.nets.bf16 import computes_bf16
 from rookery.nets.configs import HANDS, TRANSCRIPTS, HandsConfig, TranscriptConfig
 from rookery.studies.settings import differing, number, plain_name
-from rookery.studies.texas42_files import WorldCounts
+from rookery.studies.texas42_files import Size, WorldCounts
 
 MOST = 1 << 31
 PRECISIONS = ("auto", "fp32", "bf16")
@@ -132,6 +132,16 @@ class Positions:
     per_deal: int
     per_shard: int
 
+    @property
+    def size(self) -> Size:
+        """How much the set shall hold."""
+        return Size("deals", self.deals, self.per_shard)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it is made by."""
+        return {"source": self.source, "part": self.part, "per_deal": self.per_deal, "per_shard": self.per_shard}
+
 
 @dataclass(frozen=True)
 class Hands:
@@ -148,6 +158,19 @@ class Hands:
     per_shard: int
     second: str = ""
     """the run whose mean logits are kept, too"""
+
+    @property
+    def size(self) -> Size:
+        """How much the set shall hold."""
+        return Size("games", self.games, self.per_shard)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it is made by, besides networks, and whether exact search is asked."""
+        exact = {"oracle": "exact"} if self.oracle == "exact" else {}
+        return exact | {
+            "part": self.part, "explore": self.explore, "per_shard": self.per_shard, "worlds": self.worlds,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
