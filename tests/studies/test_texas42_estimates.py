@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from rookery.studies.intervals import mean_estimate, share_estimate, student
-from rookery.studies.texas42_estimates import chance_beyond, grouped, grouped_share, p_text, p_value, ratio, share_of
+from rookery.studies.texas42_estimates import (
+    chance_beyond,
+    grouped,
+    grouped_share,
+    half_width,
+    p_text,
+    p_value,
+    ratio,
+    share_of,
+)
 
 
 def test_with_a_deal_for_each_value_the_interval_is_the_usual_one():
@@ -71,4 +82,11 @@ def test_p_is_found_from_an_interval():
     assert p_value(mean_estimate(values.tolist()).facts()) == pytest.approx(chance_beyond(by_hand, 39), rel=0.02)
     assert p_value(mean_estimate([1.0]).facts()) is None
     assert p_value(mean_estimate([0.0, 0.0]).facts()) == 1
+    assert p_value(mean_estimate([3.0, 3.0]).facts()) is None  # two that agree are no proof
     assert [p_text(chance) for chance in (None, 0.3, 0.004, 1e-9)] == ["no p", "p = 0.30", "p = 0.0040", "p < 0.0001"]
+
+
+def test_half_an_interval_is_that_of_deals_and_one_deal_has_none():
+    assert half_width({"deals": 20, "gap_error": 0.1}, "gap") == pytest.approx(0.2093)
+    assert half_width({"gap_error": 0.1}, "gap") == pytest.approx(0.1959964)  # as earlier versions tell it
+    assert half_width({"deals": 1, "gap_error": 0.0}, "gap") == math.inf

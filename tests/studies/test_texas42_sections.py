@@ -40,7 +40,15 @@ def player(*tricks, **whole):
 
 def run(stage=2, hands=10_000, width=128, layers=4, answers="q", data=("decisions-100",), **changes):
     network = {"width": width, "layers": layers, "answers": answers}
-    usual = {"stage": stage, "rows": hands, "train_rows": 0, "data": list(data), "network": network, "seed": 0}
+    usual = {
+        "stage": stage,
+        "rows": hands,
+        "train_rows": 0,
+        "data": list(data),
+        "network": network,
+        "seed": 0,
+        "steps": 3000,
+    }
     return usual | {"parameters": width * layers} | changes
 
 
@@ -128,6 +136,11 @@ def test_logits_are_compared_in_three_ways():
     alone = text_of(claim_section({"trial": {"pairs": pairs[:1]}}, runs))
     assert "scored by exact values: no pair is judged." in alone
     assert text_of(claim_section({}, runs)) == ""
+    other = {"first": "two-seed-1", "second": "two", "differs": "seed", "same": estimate(0.75)}
+    said = text_of(claim_section({"claim": labels, "trial": {"pairs": pairs, "apart": [other]}}, runs))
+    assert (
+        "two-seed-1 and two, both taught Q and unlike in seeds alone, choose the same in 75.0 (74.0 .. 76.0) %" in said
+    )
 
 
 def duel(first, second, points=1.0, made=0.02, half=0.01):

@@ -8,7 +8,8 @@ import pytest
 
 from rookery.learn.files import LineLog
 from rookery.studies.texas42_figures import curves_of, draw_all
-from rookery.studies.texas42_verdicts import MET, MISSED, OPEN, all_verdicts, at_least, at_most
+from rookery.studies.texas42_files import DataSet
+from rookery.studies.texas42_verdicts import MET, MISSED, OPEN, all_verdicts, at_least, at_most, sources_of
 
 
 def estimate(mean, half=0.01):
@@ -95,16 +96,47 @@ def test_a_handful_of_positions_decides_nothing(tmp_path):
 def test_stage_2_is_judged_by_regret_and_by_its_share_of_the_ceiling(tmp_path):
     add_run(tmp_path, "two", 2)
     add_run(tmp_path, "worse", 2)
-    trial = {"players": {"two": player(0.3), "worse": player(0.8), "random": player(-5.0)}}
+    trial = {"worlds": 1000, "players": {"two": player(0.3), "worse": player(0.8), "random": player(-5.0)}}
     regret = found(tmp_path, "Stage 2: mean regret", trial=trial)
     assert regret.verdict == MET
     assert "two: 0.300" in regret.found
     assert "most in trick 2, 9.00" in regret.found
     share = found(tmp_path, "Stage 2: agreement", trial=trial)
-    assert (share.verdict, share.found) == (MET, "two: 94.7% (93.7% .. 95.8%) of 95.0%, 1,000 decisions")
+    assert (share.verdict, share.found) == (
+        MET,
+        "two: 94.7% (93.7% .. 95.8%) of 95.0%, 1,000 decisions in 2 x 1,000 worlds",
+    )
+    few = found(tmp_path, "Stage 2: agreement", trial=trial | {"worlds": 999})
+    assert few.verdict == OPEN  # with few worlds hardly any choice is surely worse
     paired = {"players": {"two": player(0.3) | {"share": estimate(0.905)}}}  # decision by decision it is less sure
     assert found(tmp_path, "Stage 2: agreement", trial=paired).verdict == OPEN
     assert found(tmp_path, "Stage 2: mean regret", trial={"players": {"two": player(0.345)}}).verdict == OPEN
+
+
+@pytest.mark.parametrize(
+    ("deals", "blunder", "gap_verdict", "blunder_verdict"),
+    [
+        (1, 0.001, OPEN, OPEN),
+        (19, 0.001, OPEN, OPEN),
+        (20, 0.001, MET, MET),
+        (20, 0.0, MET, OPEN),
+        (4000, 0.0, MET, MET),
+    ],
+)
+def test_stage_1_is_judged_by_enough_deals_also_where_no_blunder_was_seen(
+    tmp_path, deals, blunder, gap_verdict, blunder_verdict
+):
+    told = figures(0.04, blunder, 0.2)
+    for group in ("all", "unforced", "opening"):
+        told[group] |= {"deals": deals, "blunder_error": blunder / 100}
+    add_run(tmp_path, "one", 1, valid={"positions-uniform": told})
+    assert found(tmp_path, "Stage 1: gap on evenly drawn").verdict == gap_verdict
+    assert found(tmp_path, "Stage 1: blunders").verdict == blunder_verdict
+
+
+def test_a_set_is_of_the_source_that_its_plan_tells(tmp_path):
+    DataSet(tmp_path / "data" / "positions-uniform").begin("positions", 1, {"source": "random"})
+    assert sources_of(tmp_path) == {"positions-uniform": "random", "positions-valid": "played"}
 
 
 def test_logits_are_judged_against_their_peers(tmp_path):

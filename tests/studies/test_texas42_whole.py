@@ -138,3 +138,26 @@ def test_data_of_a_network_are_made_by_the_command(tmp_path):
 def test_what_cannot_be_done_is_refused_with_the_reason(tmp_path, words, complaint):
     with pytest.raises(BadInput, match=complaint):
         asked(*words, "--folder", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("--folder", "mine", "--threads", 7, "report"), "--folder: before report it means nothing"),
+        (("--preset", "quick", "report"), "--preset: before report it means nothing"),
+        (("--only", "exact"), "--only: without --preset it means nothing"),
+        (("--plan",), "--plan: without --preset it means nothing"),
+        (("data", "--games", 2, "--worlds", 2, "--compile"), "--compile: for exact search it means nothing"),
+        (("data", "--kind", "positions", "--device", "cuda"), "--device cuda: for positions"),
+        (("data", "--ray", "local", "--threads", 2), "--threads 2: for a cluster it means nothing"),
+        (("evaluate", "--deals", 5), "--deals 5: for judging without --duels it means nothing"),
+        (("evaluate", "--duels", "exact:2000000/random"), r"worlds must .*1000000.*not 2000000"),
+    ],
+)
+def test_options_that_would_be_ignored_and_players_that_cannot_be_are_refused_before_anything_is_done(
+    words, complaint, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=complaint):
+        asked(*words)
+    assert list(tmp_path.iterdir()) == []

@@ -23,6 +23,20 @@ if TYPE_CHECKING:
     from rookery.games.position import Position
 
 
+def given(context: typer.Context, name: str) -> bool:
+    """Tell whether an option was given on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def refuse_before(context: typer.Context, but: tuple[str, ...] = ()) -> None:
+    """Refuse options in front of a command, or of nothing, where they would be ignored."""
+    for option in context.command.params:
+        if option.name and option.name not in but and given(context, option.name):
+            where = f"before {context.invoked_subcommand}" if context.invoked_subcommand else "without --preset"
+            raise BadInput(f"{option.opts[0]}: {where} it means nothing")
+
+
 class Commands(TyperGroup):
     """Commands whose complaints about a number name the number and what it may be."""
 

@@ -12,7 +12,7 @@ import typer
 from typer import Option
 
 from rookery.cli.cluster import RayOption, WorkersOption, spread_over
-from rookery.cli.shared import INTERRUPTED, JsonOption, print_json
+from rookery.cli.shared import INTERRUPTED, JsonOption, print_json, refuse_before
 from rookery.cli.study import studies
 from rookery.errors import BadInput
 
@@ -56,10 +56,10 @@ def all_of_it(
     rookery study domineering --preset full --device cuda
     """
     if context.invoked_subcommand is not None:
-        if preset is not None:
-            raise BadInput(f"--preset {preset}: before {context.invoked_subcommand} it means nothing; give it behind")
+        refuse_before(context)
         return
     if preset is None:
+        refuse_before(context)
         typer.echo(context.get_help())
         raise typer.Exit
     from rookery.cli.study_domineering_whole import whole_study

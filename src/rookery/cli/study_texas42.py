@@ -9,7 +9,7 @@ import typer
 from typer import Option
 
 from rookery.cli.cluster import RayOption, WorkersOption, spread_over
-from rookery.cli.shared import SecondsOption, chosen_device, deadline
+from rookery.cli.shared import SecondsOption, chosen_device, deadline, given, refuse_before
 from rookery.cli.study import listed, studies
 from rookery.cli.study_texas42_work import (
     Whole,
@@ -87,10 +87,10 @@ def all_of_it(
     rookery study texas42 --preset full --plan
     """
     if context.invoked_subcommand is not None:
-        if preset is not None:
-            raise BadInput(f"--preset {preset}: before {context.invoked_subcommand} it means nothing")
+        refuse_before(context)
         return
     if preset is None:
+        refuse_before(context)
         typer.echo(context.get_help())
         raise typer.Exit
     from rookery.studies.texas42_pieces import to_do
@@ -114,6 +114,7 @@ def refuse_given(options: dict[str, Any], what: str) -> None:
 
 @texas42.command()
 def data(
+    context: typer.Context,
     folder: FolderOption = PLACE,
     games: Annotated[int, Option(help="games to play, or deals to take positions from")] = 1000,
     kind: Annotated[str, Option(help="decisions (E[Q] games, Stage 2) or positions (exact Q, Stage 1)")] = "decisions",
@@ -167,9 +168,12 @@ def data(
     from rookery.studies.texas42_files import world_counts
 
     until = deadline(seconds)
+    if ray is not None:
+        refuse_given({"--threads": threads}, "a cluster")
     if one_of("--kind", kind, ("decisions", "positions")) == "positions":
         source = "played" if source is None else source
         of_others = {"--worlds": worlds, "--oracle": oracle, "--second": second, "--compile": compiled or None}
+        of_others["--device"] = device if given(context, "device") else None
         of_played = {} if source == "played" else {"--explore": explore}
         refuse_given({**of_others, **of_played}, f"positions of source {source}")
         named = name or f"positions-{source}-{part}"
@@ -180,6 +184,8 @@ def data(
         return
     refuse_given({"--source": source, "--per-deal": per_deal}, "decisions")
     counts, oracle = read_worlds("100" if worlds is None else worlds), "exact" if oracle is None else oracle
+    if oracle == "exact" and not second:
+        refuse_given({"--compile": compiled or None}, "exact search")
     shown = "-".join(map(str, world_counts(counts)))
     named = name or f"decisions-{'exact' if oracle == 'exact' else 'network'}-{shown}-{part}"
     settings = {"per_shard": per_shard, "worlds": counts} | ({} if explore is None else {"explore": explore})
@@ -271,7 +277,7 @@ def evaluate(
             help="matches: random, heuristic, exact:N[:make], a run of Stage 1:N[:make] or of Stage 2[:make]",
         ),
     ] = None,
-    deals: Annotated[int, Option(min=1, help="deals of each match, each played twice")] = 1000,
+    deals: Annotated[int | None, Option(min=1, help="deals of each match, each played twice; 1000")] = None,
     seed: Annotated[
         int | None, Option(min=0, help="same seed, same deals, and decisions where there are none yet; 0")
     ] = None,
@@ -287,12 +293,14 @@ def evaluate(
     rookery study texas42 evaluate --duels stage1-both-open-64x2-s0:10/heuristic --deals 100
     """
     place, workers, wanted = chosen_device(device), all_threads(threads), listed(duels)
+    if not wanted:
+        refuse_given({"--deals": deals}, "judging without --duels")
     check_duels(folder, wanted)
     make_or_keep_the_trial(folder, decisions, worlds, tuple(listed(data)), workers, seed)
     judge_choices(folder, place, workers)
     compare_labels(folder)
     for duel in wanted:
-        play_match(folder, duel, deals, place, workers, seed or 0)
+        play_match(folder, duel, 1000 if deals is None else deals, place, workers, seed or 0)
 
 
 @texas42.command()

@@ -10,6 +10,7 @@ bid.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +23,14 @@ from rookery.arena.texas42_heuristic import HeuristicPlayer
 from rookery.arena.texas42_networks import HandsOracle, TranscriptJudge, load_stage
 from rookery.errors import BadInput
 from rookery.games.library import load
+from rookery.games.options import whole_number
 from rookery.games.position import Position
 from rookery.games.rng import random_bits
 from rookery.games.texas42_tiles import SEATS, TILES
 from rookery.nets.texas42 import Transcript
 from rookery.search.expected import CHOICES, Exact, Oracle, expected_many
 from rookery.search.texas42_batch import called, dealt, legal_slots, longest_suits, play_each
+from rookery.search.worlds import MOST_AT_ONCE, MOST_WORLDS
 from rookery.studies.intervals import mean_estimate, share_estimate
 from rookery.studies.texas42_evaluate import choices_of, complete_runs, is_stage2
 from rookery.studies.texas42_files import seeds_of
@@ -65,9 +68,9 @@ def player_of(text: str, study: Path, device: str = "auto", threads: int = 1) ->
 def worlds_and_rule(text: str, rest: str) -> tuple[int, str]:
     """Read how many worlds a player looks at, and how it chooses."""
     worlds, _, rule = rest.partition(":")
-    if not worlds.isdecimal() or int(worlds) < 1 or rule not in ("", *CHOICES):
+    if not re.fullmatch("[0-9]{1,18}", worlds) or rule not in ("", *CHOICES):
         raise BadInput(f"player {text!r}: behind its name comes :N or :N:make, with a number of worlds")
-    return int(worlds), rule or "mean"
+    return whole_number(f"player {text!r}: worlds", int(worlds), 1, MOST_WORLDS), rule or "mean"
 
 
 def drawn(seeds: np.ndarray) -> np.ndarray:
@@ -96,9 +99,10 @@ def by_worlds(worlds: int, rule: str, oracle: Oracle, threads: int) -> Choose:
         legal = legal_slots(states)
         slots = legal.argmax(1)
         free = np.flatnonzero(legal.sum(1) > 1)
-        if len(free):
-            found = expected_many(states[free], worlds, seeds[free], oracle, threads=threads)
-            slots[free] = [found[number].choice(rule) for number in range(len(found))]
+        most = MOST_AT_ONCE // worlds
+        for some in (free[first : first + most] for first in range(0, len(free), most)):
+            found = expected_many(states[some], worlds, seeds[some], oracle, threads=threads)
+            slots[some] = [found[number].choice(rule) for number in range(len(found))]
         return np.asarray(slots)
 
     return choose

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rookery.studies.intervals import Estimate, share_estimate, student
+from rookery.studies.intervals import Z95, Estimate, share_estimate, student
 
 STEPS = 20_001
 
@@ -67,17 +67,29 @@ def chance_beyond(deviations: float, freedom: float) -> float:
     return min(1.0, float(beyond / whole))
 
 
+def half_width(figures: Mapping[str, Any], key: str) -> float:
+    """Return half the interval of a figure of a tally, by Student's distribution over its deals; one has none.
+
+    Tallies of earlier versions do not tell how many deals they are of.
+    """
+    deals = figures.get("deals")
+    if deals is not None and deals < 2:
+        return math.inf
+    return (Z95 if deals is None else student(deals - 1)) * float(figures.get(f"{key}_error", math.inf))
+
+
 def p_value(estimate: Mapping[str, Any]) -> float | None:
     """Return how likely a mean is as far from 0 as one that comes from JSON, if the true one is 0.
 
-    The estimate is of independent values, by Student's distribution; None if it has no interval.
+    The estimate is of independent values, by Student's distribution; None if it has no interval, or values that are
+    all the same make it one of no width.
     """
     if estimate["low"] is None or estimate["high"] is None or estimate["count"] < 2:
         return None
     freedom = estimate["count"] - 1
     error = (estimate["high"] - estimate["low"]) / 2 / student(freedom)
     if error <= 0:
-        return 1.0 if estimate["mean"] == 0 else 0.0
+        return 1.0 if estimate["mean"] == 0 else None
     return chance_beyond(estimate["mean"] / error, freedom)
 
 

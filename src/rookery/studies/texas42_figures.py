@@ -11,14 +11,15 @@ Only those are drawn for which there are numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from rookery.learn.files import LineLog
 from rookery.studies.figures import finish, new_figure, save, style
-from rookery.studies.intervals import Z95
 from rookery.studies.texas42_apart import curves
+from rookery.studies.texas42_estimates import half_width
 from rookery.studies.texas42_evaluate import settings_of_runs
 
 MOST_LINES = 8
@@ -161,7 +162,8 @@ def draw_gaps(study: Path, runs: Runs, path: Path) -> bool:
 
 def with_interval(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the mean gap of a tally with its interval."""
-    half = Z95 * row.get("gap_error", 0.0)
+    half = half_width(row, "gap")
+    half = half if math.isfinite(half) else 0.0
     return {"mean": row["gap"], "low": row["gap"] - half, "high": row["gap"] + half}
 
 

@@ -6,6 +6,7 @@ What is missing is named, and the rest is shown.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,10 +16,10 @@ from rookery.errors import BadInput
 from rookery.learn.files import LineLog
 from rookery.nets.files import load_network
 from rookery.studies.html import write_pages
-from rookery.studies.intervals import Z95
 from rookery.studies.markdown import heading, remarks, table
 from rookery.studies.stages import read_notes
 from rookery.studies.texas42_checks import LOGITS, NO_LOGITS, TOKENS, Check, all_checks
+from rookery.studies.texas42_estimates import half_width
 from rookery.studies.texas42_evaluate import complete_runs, settings_of_runs
 from rookery.studies.texas42_figures import draw_all
 from rookery.studies.texas42_files import data_sets
@@ -156,7 +157,9 @@ def tally(group: Mapping[str, Any], key: str) -> str:
     """Write a figure of a group of positions with its interval and how many there are; `-` if there is none."""
     if not group["count"] or group.get(key) is None:
         return "-"
-    value, half = group[key], Z95 * group.get(f"{key}_error", 0.0)
+    value, half = group[key], half_width(group, key)
+    if half == math.inf:
+        return f"{value:.2%} ({group['count']:,})" if key == "blunder" else f"{value:.3f} ({group['count']:,})"
     text = f"{value:.3f} +- {half:.3f}" if key != "blunder" else f"{value:.2%} +- {half:.2%}"
     return f"{text} ({group['count']:,})"
 

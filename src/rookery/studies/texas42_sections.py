@@ -24,6 +24,7 @@ from rookery.studies.texas42_verdicts import (
     at_most,
     best_stage2,
     ends,
+    enough_agree,
     share_ends,
 )
 
@@ -89,7 +90,7 @@ def evaluation_section(found: Facts, runs: Runs) -> Iterator[str]:
         yield f"{key.capitalize()} by trick, {'points' if key == 'regret' else '%'}:"
         yield ""
         yield from trick_table(players, key, write, reference)
-    yield from shortfall_lines(runs, players)
+    yield from shortfall_lines(runs, players, found["worlds"])
 
 
 def trick_table(players: Facts, key: str, write: Callable[[Facts], str], reference: str) -> Iterator[str]:
@@ -109,13 +110,13 @@ def trick_table(players: Facts, key: str, write: Callable[[Facts], str], referen
     yield from table(("who chooses", *(f"trick {trick + 1}" for trick in tricks)), rows)
 
 
-def shortfall_lines(runs: Runs, players: Facts) -> Iterator[str]:
+def shortfall_lines(runs: Runs, players: Facts, worlds: int) -> Iterator[str]:
     """Say in which tricks the best Stage 2 falls short, and by how much."""
     best = best_stage2(runs, players)
     if best is None:
         return
     name, player = best
-    judged = {trick: trick_verdict(each) for trick, each in enumerate(player["by_trick"], start=1) if each}
+    judged = {trick: trick_verdict(each, worlds) for trick, each in enumerate(player["by_trick"], start=1) if each}
     others = sum(runs[run]["stage"] == 2 for run in players if run in runs)
     yield "### Where Stage 2 falls short"
     yield ""
@@ -129,11 +130,11 @@ def shortfall_lines(runs: Runs, players: Facts) -> Iterator[str]:
     yield ""
 
 
-def trick_verdict(trick: Facts) -> str:
+def trick_verdict(trick: Facts, worlds: int) -> str:
     """Judge both bounds in a trick: MISSED if one surely is, MET if both surely are met."""
     low, _, high = ends(trick["regret"])
     share_low, _, share_high = share_ends(trick)
-    both = at_most(low, high, REGRET), at_least(share_low, share_high, OF_CEILING)
+    both = at_most(low, high, REGRET), enough_agree(share_low, share_high, worlds)
     return MISSED if MISSED in both else OPEN if OPEN in both else MET
 
 
@@ -190,12 +191,13 @@ def pairs_section(trial: Facts, runs: Runs) -> Iterator[str]:
     yield "## What hands, sizes, labels and settings change"
     yield ""
     yield (
-        "Runs of Stage 2 on the decisions above. Of two runs that differ in one thing, what the first loses against "
-        "the second is counted decision by decision, with intervals over deals, each for itself; below 0 the first is "
-        "better."
+        "Runs of Stage 2 on the decisions above. Of two runs that differ in one thing, and in what goes along with it "
+        "(steps with hands, learning rates with sizes), what the first loses against the second is counted decision by "
+        "decision, with intervals over deals, each for itself; below 0 the first is better. Each run is of one seed of "
+        "training: what another seed would change is not in an interval, and only seeds that were varied show it."
     )
     yield ""
-    yield from curve_tables(of_curves, players, apart)
+    yield from curve_tables(of_curves, players, apart, runs)
     yield from sweep_table(players, apart)
     rest = [each for each in apart if each["differs"] in ("size", "labels")]
     if rest:
@@ -218,7 +220,7 @@ def verdict_of(pair: Facts, first: str = "the first", second: str = "the second"
 
 
 def curve_tables(
-    of_curves: Mapping[str, list[tuple[int, str]]], players: Facts, apart: Sequence[Facts]
+    of_curves: Mapping[str, list[tuple[int, str]]], players: Facts, apart: Sequence[Facts], runs: Runs
 ) -> Iterator[str]:  # fmt: skip
     """Show learning curves over hands; each run against the one before."""
     behind = {(each["first"], each["second"]): each for each in apart if each["differs"] == "hands"}
@@ -229,10 +231,18 @@ def curve_tables(
         for hands, name in points:
             each, pair = players[name], behind.get((name, before))
             step = f"{number(pair['behind'])}, {verdict_of(pair, 'more hands', 'fewer hands')}" if pair else "-"
-            rows.append((f"{hands:,}", name, number(each["regret"]), percent(each["agreement"]),
-                         percent(each.get("share")), step))  # fmt: skip
+            rows.append((f"{hands:,}", f"{runs[name]['steps']:,}", name, number(each["regret"]),
+                         percent(each["agreement"]), percent(each.get("share")), step))  # fmt: skip
             before = name
-        head = ("hands", "run", "regret, points", "agreement, %", "of the ceiling, %", "loses against the one above")
+        head = (
+            "hands",
+            "steps",
+            "run",
+            "regret, points",
+            "agreement, %",
+            "of the ceiling, %",
+            "loses against the one above",
+        )
         yield from table(head, rows)
 
 
@@ -294,6 +304,13 @@ def claim_section(measured: Facts, runs: Runs) -> Iterator[str]:
         yield ""
         if some:
             yield from pair_table(some)
+    for each in measured.get("trial", {}).get("apart", []):
+        if each["differs"] == "seed":
+            yield (
+                f"To compare with: {each['first']} and {each['second']}, both taught Q and unlike in seeds alone, "
+                f"choose the same in {percent(each['same'])} % of these decisions."
+            )
+            yield ""
 
 
 def pair_table(pairs: Sequence[Facts]) -> Iterator[str]:

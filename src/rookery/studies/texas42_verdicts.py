@@ -8,15 +8,15 @@ open      not measured, or the interval lies on both sides
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rookery.learn.files import LineLog
-from rookery.studies.intervals import Z95
+from rookery.studies.intervals import share_estimate
 from rookery.studies.texas42_apart import curves
 from rookery.studies.texas42_checks import all_checks
+from rookery.studies.texas42_estimates import half_width
 from rookery.studies.texas42_files import data_sets, worlds_by_trick
 
 MET, MISSED, OPEN = "met", "missed", "open"
@@ -25,8 +25,11 @@ OF_CEILING, REGRET = 0.9, 0.35
 ALIKE = 0.05
 """points within which choices by logits and by Q count as the same"""
 DEALS = 1000
-FEWEST = 100
-"""positions from which a verdict may follow; of fewer the error is not known"""
+FEWEST, FEWEST_DEALS = 100, 20
+"""positions, and deals, from which a verdict may follow; of fewer the error is not known"""
+WORLDS = 1000
+"""worlds of each of the two sets by which agreement is judged: of few, so many choices are not surely worse than the
+best that anybody agrees"""
 
 
 class Verdict(NamedTuple):
@@ -99,7 +102,7 @@ def stage1_verdicts(study: Path, runs: Mapping[str, Any]) -> Iterator[Verdict]:
 def sources_of(study: Path) -> dict[str, str]:
     """Return how the positions of each set were drawn: random, played or uniform."""
     found = {data.folder.name: str(data.planned()["settings"].get("source")) for data in data_sets(study, "positions")}
-    return found | {"positions-uniform": "uniform", "positions-valid": "played"}  # where the data stayed elsewhere
+    return {"positions-uniform": "uniform", "positions-valid": "played"} | found  # where the data stayed elsewhere
 
 
 def best_of_runs(claim: str, known: Mapping[str, Mapping[str, Any]], key: str, bound: float) -> Verdict:
@@ -108,9 +111,10 @@ def best_of_runs(claim: str, known: Mapping[str, Mapping[str, Any]], key: str, b
         return Verdict(claim, OPEN, "not measured")
     name, figures = min(known.items(), key=lambda item: item[1][key])
     count, mean = int(figures["count"]), figures[key]
-    half = Z95 * figures.get(f"{key}_error", math.inf)
+    half, deals = half_width(figures, key), figures.get("deals", FEWEST_DEALS)
     shown = f"{mean:.3f} +- {half:.3f}" if key == "gap" else f"{mean:.2%} +- {half:.2%}"
-    verdict = at_most(mean - half, mean + half, bound) if count >= FEWEST else OPEN
+    high = share_estimate(0, deals).high if mean == 0 else mean + half  # that none was seen says something of deals
+    verdict = at_most(mean - half, high, bound) if count >= FEWEST and deals >= FEWEST_DEALS else OPEN
     return Verdict(claim, verdict, f"{name}: {shown}, {count:,} positions{by_its_q(key, figures)}")
 
 
@@ -119,7 +123,7 @@ def by_its_q(key: str, figures: Mapping[str, Any]) -> str:
     q_gap = figures.get("q_gap")
     if key != "gap" or q_gap is None or q_gap == figures["gap"]:
         return ""
-    return f"; by its Q {q_gap:.3f} +- {Z95 * figures['q_gap_error']:.3f}"
+    return f"; by its Q {q_gap:.3f} +- {half_width(figures, 'q_gap'):.3f}"
 
 
 # ---- stage 2 -------------------------------------------------------------------------------------
@@ -137,12 +141,17 @@ def stage2_verdicts(runs: Mapping[str, Any], trial: Mapping[str, Any]) -> Iterat
         return
     name, best = found_best
     low, mean, high = ends(best["regret"])
-    count = best["decisions"]
-    found = f"{name}: {mean:.3f} ({low:.3f} .. {high:.3f}), {count:,} decisions; {worst_trick(best)}"
+    count, worlds = f"{best['decisions']:,} decisions", trial.get("worlds", 0)
+    found = f"{name}: {mean:.3f} ({low:.3f} .. {high:.3f}), {count}; {worst_trick(best)}"
     yield Verdict(claims[0], at_most(low, high, REGRET), found)
     low, mean, high = share_ends(best)
-    found = f"{name}: {mean:.1%} ({low:.1%} .. {high:.1%}) of {best['ceiling']:.1%}, {count:,} decisions"
-    yield Verdict(claims[1], at_least(low, high, OF_CEILING), found)
+    found = f"{name}: {mean:.1%} ({low:.1%} .. {high:.1%}) of {best['ceiling']:.1%}, {count} in 2 x {worlds:,} worlds"
+    yield Verdict(claims[1], enough_agree(low, high, worlds), found)
+
+
+def enough_agree(low: float, high: float, worlds: int) -> str:
+    """Judge an agreement as a share of the ceiling."""
+    return at_least(low, high, OF_CEILING) if worlds >= WORLDS else OPEN
 
 
 def best_stage2(runs: Mapping[str, Any], players: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
