@@ -258,6 +258,14 @@ def test_simulations_that_a_player_names_stay():
     assert most_nodes(engine) == 7
 
 
+def test_simulations_that_a_player_names_are_fewer_where_memory_is_short_and_as_many_again_where_it_is_not():
+    engine = started(player="mcts:sims=5000000")
+    engine.ask("INFO max_memory 1000000")
+    assert most_nodes(engine) == FEWEST_SIMULATIONS
+    engine.ask("INFO max_memory 0")
+    assert most_nodes(engine) == 5_000_000
+
+
 @pytest.mark.parametrize("memory", [0, 4_000_000_000])
 def test_no_player_is_made_again_in_the_time_of_a_move_because_of_its_memory(memory):
     engine = started(player="mcts")

@@ -13,7 +13,7 @@ from learn.tiny_runs import after, same_weights
 from rookery.arena.networks import network_name
 from rookery.arena.score import Score, elo_of_score
 from rookery.errors import BadInput
-from rookery.learn.curriculum import MET, MISSED, STOPPED, Curriculum
+from rookery.learn.curriculum import Curriculum
 from rookery.learn.curriculum_looks import curriculum_folder, find_curricula, summarise_curriculum
 from rookery.learn.curriculum_settings import (
     CurriculumSettings,
@@ -25,10 +25,11 @@ from rookery.learn.curriculum_settings import (
 )
 from rookery.learn.files import LineLog
 from rookery.learn.imitation import Imitation
-from rookery.learn.judging import elo_after, plateau
+from rookery.learn.judging import Judge, elo_after, plateau
 from rookery.learn.runs import Run, run_folder
 from rookery.learn.sections import ImitationTraining, LessonSettings
 from rookery.learn.settings import CURRICULA, packaged_names
+from rookery.learn.stage_run import MET, MISSED, STOPPED
 from rookery.learn.yaml_text import yaml_text
 from rookery.nets.files import load_network
 from support import CONNECT_FOUR, ROOT
@@ -243,6 +244,10 @@ def test_a_stage_is_begun_anew_with_those_behind_it_and_nothing_is_lost(tmp_path
         aside = folder / "set_aside" / "1"
         assert curriculum.begin_anew("2") == [aside / "2", aside / "3"]
         assert curriculum.begin_anew("2") == []
+        with pytest.raises(
+            BadInput, match="--from 3: stage 2 is not done, so nothing can begin behind it; --from 2 can"
+        ):
+            curriculum.begin_anew("3")
     assert [path.name for path in (folder / "stages").iterdir()] == ["1a"]
     after = {path.relative_to(aside): path.read_bytes() for path in files_of(aside)}
     assert {path: data for path, data in before.items() if path.parts[0] != "1a"} == after
@@ -485,6 +490,39 @@ def test_whom_a_stage_must_beat_is_met_again_when_it_is_asked_for_otherwise(miss
     name, _, value = change.partition("=")
     assert str(after[{"games": "asked"}.get(name, name)]) == value
     assert [line["step"] for line in lines(missed, "1a")] == [1, 2, 3, 4]
+
+
+def test_a_match_before_the_end_of_a_stage_counts_only_as_it_is_asked_for_now(missed):
+    before = lines(missed, "1a")
+    assert len(before) < 4  # the stage has not come to its end
+    assert before[-1]["beats"]["random"]["asked"] == 4
+    settle(missed, "{player: random, share: 0.0}", "stages.1a.until.games=40")
+    with Curriculum(missed) as curriculum:
+        assert curriculum.run_stage(0, None, lambda: False, lambda *how: None)[0] == MET
+    found = lines(missed, "1a")
+    assert [line["step"] for line in found] == [line["step"] for line in before]
+    assert (found[-1]["beats"]["random"]["asked"], found[-1]["beats"]["random"]["games"]) == (40, 40)
+
+
+def test_a_stop_between_two_matches_of_a_generation_loses_none_of_them(missed, monkeypatch):
+    settle(missed, "{player: 'baseline:depth=1', share: 0.0}, {player: 'baseline:depth=2', share: 0.0}",
+           "stages.1a.until.plateau.of=none", "stages.1a.until.games=6")  # fmt: skip
+    met, usual = [], Judge.meet
+
+    def meet(judge, network, rival, games, generation):
+        met.append((rival, generation))
+        return usual(judge, network, rival, games, generation)
+
+    monkeypatch.setattr(Judge, "meet", meet)
+    assert worked(missed, lambda: bool(met)).verdict == STOPPED
+    assert [rival for rival, _ in met] == ["baseline:depth=1"]
+    assert (missed / "stages" / "1a" / "judging.json").exists()
+    with Curriculum(missed) as curriculum:
+        assert curriculum.run_stage(0, None, lambda: len(met) > 2, lambda *how: None)[0] in (MET, STOPPED)
+    assert [rival for rival, _ in met[:2]] == ["baseline:depth=1", "baseline:depth=2"]
+    assert met[0][1] == met[1][1]  # of one generation
+    assert set(lines(missed, "1a")[-1]["beats"]) == {"baseline:depth=1", "baseline:depth=2"}
+    assert not (missed / "stages" / "1a" / "judging.json").exists()
 
 
 def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):

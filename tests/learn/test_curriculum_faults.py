@@ -10,9 +10,10 @@ import pytest
 from faults.killing import Child, Starter, Work, kill_again_and_again
 from learn.tiny_curriculum import tiny_file, tiny_settings, worked
 from learn.tiny_runs import same_weights
-from rookery.learn.curriculum import FILE, MET, Curriculum
+from rookery.learn.curriculum import FILE, Curriculum
 from rookery.learn.curriculum_settings import read_curriculum
 from rookery.learn.files import LineLog
+from rookery.learn.stage_run import MET
 from rookery.nets.files import load_network
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("learning")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rookery.arena.score import elo_of_score
 from rookery.studies import generations
 
 LINE = {"step": 1, "seconds": 2.0, "policy_loss": 2.0, "value_loss": 1.0, "watched": {}}
@@ -34,3 +35,15 @@ def test_a_curriculum_is_drawn_without_empty_panels(more, below, monkeypatch, tm
     generations.draw_generations({"a": [LINE | more]}, tmp_path / "main.png")
     shown = [axis.get_title() for axis in drawn[0].axes if axis.get_visible()]
     assert shown == ["policy loss by generation", "value loss by generation", *below]
+
+
+def test_elo_has_the_interval_of_the_match_it_comes_from(tmp_path):
+    score = {"step": 1, "score": 0.6, "low": 0.5, "high": 0.7, "games": 40}
+    line = LINE | {"elo": 120.0, "elo_gain": 70.0, "against_earlier": score}
+    assert generations.elo_interval(line) == pytest.approx((50.0, 50 + elo_of_score(0.7)))
+    assert generations.gained(line) == "+120 (+50 .. +197)"
+    clean = line | {"against_earlier": score | {"high": 1.0}}
+    assert generations.elo_interval(clean)[1] == pytest.approx(50 + elo_of_score(1 - 0.5 / 40))  # and stays finite
+    assert generations.gained(LINE | {"elo": 0.0, "elo_gain": 0.0}) == "+0"  # the first one, from which it is counted
+    generations.draw_generations({"2": [LINE | {"elo": 0.0, "elo_gain": 0.0}, line]}, tmp_path / "main.png")
+    assert (tmp_path / "main.png").stat().st_size > 5000

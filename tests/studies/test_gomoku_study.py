@@ -115,6 +115,8 @@ def test_work_that_a_kill_behind_the_last_mark_left_is_removed(tmp_path):
             "a cluster makes lessons, which are not among the stages: train",
         ),
         (("--workers", "2"), "--workers 2: without --ray there are none"),
+        (("--only", "report", "--runs", "m1"), "--runs m1: report has nothing of that name"),
+        (("--only", "train,compare,report", "--threads", "3"), "--threads 3: it is for players that think by time"),
     ],
 )
 def test_the_command_refuses_what_cannot_be(tmp_path, words, complaint):

@@ -15,10 +15,11 @@ from rookery.checks.networks import check_network
 from rookery.checks.selfplay import check_run
 from rookery.errors import BadInput
 from rookery.games.game import Game
-from rookery.learn.curriculum import MET, MISSED, PROGRESS, STAGES
+from rookery.learn.curriculum import PROGRESS, STAGES
 from rookery.learn.imitation import SHARDS, Imitation, ImitationSettings
 from rookery.learn.lessons import SHARD, Lessons, is_held_out, load_lessons
 from rookery.learn.runs import CONFIG, is_run
+from rookery.learn.stage_run import MET, MISSED
 
 MOST_REPLAYED = 256
 """games that are played again, to look at their positions"""

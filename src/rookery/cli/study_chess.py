@@ -112,7 +112,7 @@ def warn_of_other_settings(study: Study) -> None:
 
 def train(study: Study, over: Over) -> bool:
     """Go on with the curriculum; tell whether it has ended, one way or the other."""
-    from rookery.learn.curriculum import STOPPED
+    from rookery.learn.stage_run import STOPPED
     from rookery.terminal import progress_bar
 
     if over():

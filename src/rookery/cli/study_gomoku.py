@@ -87,8 +87,11 @@ def gomoku(
     study, patterns = Study(place, plan, chosen_device(device)), listed(runs)
     check_lessons(ray, workers, stages)
     study.main_settings()  # settings and patterns that cannot be are told before anything begins
-    if "report" not in stages and all(patterns_of(plan, stage, patterns) is None for stage in stages):
+    known = [stage for stage in stages if patterns_of(plan, stage, patterns) is not None]
+    if patterns and not [stage for stage in known if stage != "report"]:
         raise BadInput(f"--runs {runs}: {', '.join(stages)} has nothing of that name")
+    if threads is not None and "milestones" not in stages:
+        raise BadInput(f"--threads {threads}: it is for players that think by time, and only milestones have any")
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -117,7 +120,7 @@ def do_stage(study: Study, stage: str, patterns: list[str], over: Over, threads:
         with helped() as spread:
             done = lessons(study, meant, over, spread)
     else:
-        done = {"train": train, "milestones": milestones, "compare": compare}[stage](study, meant, over, threads)
+        done = train(study, meant, over) if stage == "train" else judge(study, stage, meant, over, threads)
     if not done:
         told(f"stopped in {stage}; the same command goes on")
 
@@ -138,7 +141,7 @@ def lessons(study: Study, patterns: list[str], over: Over, spread: Spreader | No
     return True
 
 
-def train(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
+def train(study: Study, patterns: list[str], over: Over) -> bool:
     """Train the main run and the arms; tell whether all that was asked for is complete."""
     runs = study.arm_runs(patterns)
     for arm in study.preset.arms:
@@ -165,7 +168,7 @@ def train(study: Study, patterns: list[str], over: Over, threads: int | None) ->
 
 def train_main(study: Study, over: Over) -> bool:
     """Go on with the curriculum; tell whether it has ended, one way or the other."""
-    from rookery.learn.curriculum import STOPPED
+    from rookery.learn.stage_run import STOPPED
     from rookery.terminal import progress_bar
 
     if over():
@@ -188,6 +191,11 @@ def train_main(study: Study, over: Over) -> bool:
 # ---- matches -------------------------------------------------------------------------------------
 
 
+def judge(study: Study, stage: str, patterns: list[str], over: Over, threads: int | None) -> bool:
+    """Play the matches of a stage; tell whether all of them are played."""
+    return milestones(study, patterns, over, threads) if stage == "milestones" else compare(study, patterns, over)
+
+
 def milestones(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
     """Play the matches of the milestones whose networks are there; tell whether all of them are played."""
     study.hand_out_finished()
@@ -198,12 +206,14 @@ def milestones(study: Study, patterns: list[str], over: Over, threads: int | Non
     return play_all(study, "milestones", [match for _, match in found if match is not None], over, threads)
 
 
-def compare(study: Study, patterns: list[str], over: Over, threads: int | None) -> bool:
+def compare(study: Study, patterns: list[str], over: Over) -> bool:
     """Play the matches of the arms whose networks are there; tell whether all of them are played."""
-    return play_all(study, "compare", study.compare_matches(patterns), over, threads)
+    return play_all(study, "compare", study.compare_matches(patterns), over)
 
 
-def play_all(study: Study, stage: str, matches: Sequence[Meeting], over: Over, threads: int | None) -> bool:
+def play_all(
+    study: Study, stage: str, matches: Sequence[Meeting], over: Over, threads: int | None = None
+) -> bool:  # fmt: skip
     """Play matches one after another."""
     from rookery.studies.matches import Table
 

@@ -213,7 +213,7 @@ def work_on_curriculum(curriculum: Curriculum, helped: Help, anew: str | None = 
 
     anew  the stage that is to be begun anew, with those behind it
     """
-    from rookery.learn.curriculum import MET, STOPPED
+    from rookery.learn.stage_run import MET, STOPPED
     from rookery.terminal import err, out, progress_bar
 
     with curriculum, failures_told(), stopped_by_signals() as stopped, progress_bar() as bar:

@@ -22,7 +22,7 @@ from dataclasses import replace
 import rookery
 from rookery.arena.player import Player, PlayerFailed, Turn, turn_seed
 from rookery.arena.players import make_player
-from rookery.arena.searching import MOST_OF_CLOCK, MOVES_AHEAD, SearchPlayer
+from rookery.arena.searching import MOVES_AHEAD, SearchPlayer
 from rookery.engines.gomocup_board import OTHER, OWN, Board, Refused
 from rookery.engines.memory import BESIDE_TREE, memory_used, most_nodes
 from rookery.engines.pipes import heard, leave, tell, tell_of_failure
@@ -44,7 +44,7 @@ ON_ITS_WAY = 0.03  # seconds that an answer may take to the manager
 SHARE_ON_ITS_WAY = 0.05  # of a move's time, kept back as well
 NO_TIME = 0.01  # seconds, where the manager says as fast as possible
 USUAL_TURN = 30_000  # milliseconds a move, if the manager says nothing
-NUMBERS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "rule", "game_type", "max_depth", "max_node")
+NUMBERS = ("timeout_turn", "timeout_match", "time_left", "max_memory", "rule")
 NUMBER = re.compile(r"-?[0-9]{1,18}")
 LONGEST_LINE = 1000
 TREES = ("mcts", "net", "rave")  # kinds of players that remember what they search
@@ -60,6 +60,8 @@ class GomocupEngine:
         self.tell, self.player_text, self.seed = say, player, seed
         self.board, self.rule, self.infos = Board(), "freestyle", dict[str, int]()
         self.players: dict[str, Player] = {}
+        self.named: dict[str, int | None] = {}
+        """simulations that a player's text names, by game; memory may allow fewer"""
         self.collecting: tuple[str, list[str]] | None = None
         """the command whose lines come in until DONE"""
         self.opening: list[int] = []
@@ -261,7 +263,7 @@ class GomocupEngine:
         if left < UNLIMITED:
             passed = 0.0 if self.told_left is None else time.monotonic() - self.told_left
             still = max(0.0, left / 1000 - passed)
-            given.append(min(still / MOVES_AHEAD, MOST_OF_CLOCK * still))
+            given.append(still / MOVES_AHEAD)
         least, gone = min(given), time.monotonic() - self.asked_at
         return max(0.001, least - min(ON_ITS_WAY, least / 2) - SHARE_ON_ITS_WAY * least - gone)
 
@@ -287,10 +289,11 @@ class GomocupEngine:
                 f"MESSAGE max_memory of {allowed >> 20} MB is less than the {needed} MB that the program itself needs"
             )
         for spec, player in self.players.items():
-            kind, _, options = player.name.partition(":")
-            if kind in TREES and "sims=" not in options:
+            if player.name.partition(":")[0] in TREES:
                 assert isinstance(player, SearchPlayer)
-                player.limits = replace(player.limits, nodes=most_nodes(load(spec), spare))
+                named = self.named.setdefault(spec, player.limits.nodes)
+                room = most_nodes(load(spec), spare)
+                player.limits = replace(player.limits, nodes=min((n for n in (named, room) if n), default=None))
 
     # -- the opening of swap2 --
 

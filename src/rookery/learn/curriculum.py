@@ -4,6 +4,7 @@
     progress.json            how far it is: each stage with its account
     stages/1a/               a stage of imitation, or a run
       judged.jsonl           a line for each generation: losses, matches, rating
+      judging.json           matches of the generation that is being judged
       outcome.json           once it is done: the network it hands on, and why it was done
 
     set_aside/1/1a/          a stage that was begun anew, as it was before
@@ -16,8 +17,7 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -44,23 +44,18 @@ from rookery.learn.curriculum_settings import (
     stage_seed,
     waits_in_vain,
 )
-from rookery.learn.files import LineLog, is_part, sweep, told, write_json, write_whole
-from rookery.learn.imitation import ImitationSettings, read_imitation
-from rookery.learn.judging import Judge, elo_after, in_words, plateau
-from rookery.learn.judging import told as told_of
+from rookery.learn.files import is_part, sweep, told, write_json, write_whole
+from rookery.learn.imitation import read_imitation
 from rookery.learn.lessons import make_supervisor
 from rookery.learn.locks import Lock
 from rookery.learn.runs import CONFIG
 from rookery.learn.settings import RunSettings, network_values, read_settings
+from rookery.learn.stage_run import MET, STOPPED, StageRun
 from rookery.learn.stage_work import (
     ALONE,
-    Generation,
     Help,
-    ImitationWork,
     Say,
-    SelfplayWork,
     Stop,
-    Work,
     same_settings,
 )
 from rookery.learn.starts import start_bytes
@@ -68,129 +63,7 @@ from rookery.learn.tracking import check_sinks
 from rookery.learn.yaml_text import yaml_text
 
 FILE, STAGES, PROGRESS = networks.CURRICULUM, networks.STAGES, networks.PROGRESS
-JUDGED, OUTCOME, LOCK, ASIDE = "judged.jsonl", "outcome.json", "lock", "set_aside"
-MET, MISSED, STOPPED = "met", "missed", "stopped"
-
-
-# ---- one stage -----------------------------------------------------------------------------------
-
-
-class StageRun:
-    """A stage in its folder, with its judge."""
-
-    def __init__(
-        self, folder: Path, stage: Stage, settings: ImitationSettings | RunSettings, seed: int, help_with: Help
-    ):
-        self.stage, self.until = stage, stage.until
-        if isinstance(settings, ImitationSettings):
-            self.work: Work = ImitationWork(folder, settings, help_with)
-        else:
-            self.work = SelfplayWork(folder, settings, help_with)
-        self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type, settings.precision)
-        self.log = LineLog(folder / JUDGED)
-        self.log.mend()
-        self.begun = time.monotonic()
-
-    def run(self, stop: Stop, say: Say) -> str:
-        """Go on until the stage is done or cannot be any more; return MET, MISSED or STOPPED."""
-        history = self.log.read()
-        if history and self.asks_for_others(history[-1]):
-            self.log.keep_until("step", history.pop()["step"] - 1)  # it is judged again
-        elif history and (verdict := self.verdict(history)):
-            return verdict
-        while True:
-            found = self.work.next(history[-1]["step"] if history else 0, stop, say)
-            if found is None:
-                return STOPPED
-            say("judging", 0, 1, f"generation {len(history) + 1}")
-            self.log.append(self.judged(found, history))
-            self.log.sync()
-            history = self.log.read()
-            if verdict := self.verdict(history):
-                return verdict
-
-    def asks_for_others(self, line: dict[str, Any]) -> bool:
-        """Tell whether the last generation must meet players anew: conditions may have been changed."""
-        return self.ends(line) and not all(self.as_asked(line["beats"].get(each.player)) for each in self.until.beats)
-
-    def as_asked(self, found: dict[str, Any] | None) -> bool:
-        """Tell whether a match was played as conditions ask now; older programs did not keep how."""
-        return found is not None and all(found.get(name, value) == value for name, value in self.how().items())
-
-    def how(self) -> dict[str, Any]:
-        """Return how the network meets players that it is to beat."""
-        return {"asked": self.until.games, "simulations": self.until.simulations, "urgency": self.until.urgency}
-
-    def judged(self, found: Generation, history: list[dict[str, Any]]) -> dict[str, Any]:
-        """Let a generation play, and return all that is known of it."""
-        before = history[-1]["seconds"] if history else 0.0
-        line: dict[str, Any] = {"step": found.number, "file": found.network.name} | found.figures
-        if isinstance(self.stage, SelfplayStage):
-            line |= self.rated(found, history)
-        line["watched"] = self.met(found, self.until.watched, self.until.watched_games)
-        line["plateau"] = plateau([*history, line], self.until.plateau)
-        line["seconds"] = round(before + time.monotonic() - self.begun, 3)
-        wanted = [each.player for each in self.until.beats] if not line["plateau"] or self.ends(line) else []
-        met = self.met(found, wanted, self.until.games)
-        line["beats"] = {player: result | self.how() for player, result in met.items()}
-        line["seconds"] = round(before + time.monotonic() - self.begun, 3)
-        self.begun = time.monotonic()
-        return line
-
-    def met(self, found: Generation, players: Sequence[str], games: int) -> dict[str, Any]:
-        """Let a generation meet players, and return what came of it."""
-        return {player: told_of(self.judge.meet(found.network, player, games, found.number)) for player in players}
-
-    def rated(self, found: Generation, history: list[dict[str, Any]]) -> dict[str, Any]:
-        """Let a generation meet the one some generations before it; the first one is rated 0."""
-        if not history:
-            return {"elo": 0.0, "elo_gain": 0.0}
-        rival = history[max(0, len(history) - self.until.plateau.over)]
-        score = self.judge.meet(
-            found.network, self.work.network_of(rival["step"]), self.until.watched_games, found.number
-        )
-        return elo_after(rival, score) | {"against_earlier": {"step": rival["step"]} | told_of(score)}
-
-    def ends(self, line: dict[str, Any]) -> bool:
-        """Tell whether this is the last generation, done or not."""
-        return self.work.exhausted or bool(self.until.seconds and line["seconds"] >= self.until.seconds)
-
-    def missing(self, history: list[dict[str, Any]]) -> list[str]:
-        """Say what is missing for the stage to be done after its newest generation."""
-        line, rising = history[-1], plateau(history, self.until.plateau)
-        found = [rising] if rising else []
-        for wanted in self.until.beats:
-            result = line["beats"].get(wanted.player)
-            if result is None:
-                found.append(f"{wanted.player} was not met")
-            elif not (result["score"] > wanted.share and result["low"] >= wanted.least):
-                needed = f"more than {100 * wanted.share:g} %"
-                least = f", with the interval from {100 * wanted.least:g} % on," if wanted.least else ""
-                found.append(f"{in_words(wanted.player, result)}; {needed}{least} are needed")
-        return found
-
-    def verdict(self, history: list[dict[str, Any]]) -> str:
-        """Tell how the stage ends after its newest generation; nothing if it goes on.
-
-        A stage without conditions is done when there is nothing left to do.
-        """
-        asked = self.until.beats or self.until.plateau.of != "none"
-        if asked and not self.missing(history):
-            return MET
-        if self.ends(history[-1]):
-            return MISSED if asked else MET
-        return ""
-
-    def account(self, verdict: str) -> str:
-        """Say how the stage ended, for people."""
-        history = self.log.read()
-        line = history[-1]
-        what = "passes" if isinstance(self.stage, ImitationStage) else "games"
-        begin = f"stage {self.stage.name} after {line['step']} {what} and {line['seconds']:.0f} s"
-        if verdict == MISSED:
-            return f"{begin} is not done: {'; '.join(self.missing(history))}"
-        results = [in_words(player, found) for player, found in line["beats"].items()]
-        return "; ".join([f"{begin} is done", *results])
+OUTCOME, LOCK, ASIDE = "outcome.json", "lock", "set_aside"
 
 
 # ---- the whole -----------------------------------------------------------------------------------
@@ -298,6 +171,11 @@ class Curriculum:
         names = [stage.name for stage in self.settings.stages]
         if name not in names:
             raise BadInput(f"{self.folder} has no stage {name!r}; its stages are {', '.join(names)}")
+        if self.first_to_do() < names.index(name):
+            before = names[self.first_to_do()]
+            raise BadInput(
+                f"--from {name}: stage {before} is not done, so nothing can begin behind it; --from {before} can"
+            )
         check_machine(self.settings, names.index(name))
         folders = [self.stage_folder(number) for number in range(names.index(name), len(names))]
         moved: list[Path] = []

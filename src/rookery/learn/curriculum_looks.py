@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from rookery.games.options import given_path
-from rookery.learn.curriculum import LOCK, MET, MISSED, PROGRESS, STAGES, is_curriculum_folder
+from rookery.learn.curriculum import LOCK, PROGRESS, STAGES, is_curriculum_folder
 from rookery.learn.locks import is_locked
 from rookery.learn.runs import is_run
+from rookery.learn.stage_run import MET, MISSED
 from rookery.learn.summaries import Summary, age_of, folder_size, read_progress, summarise
 
 

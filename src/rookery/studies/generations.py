@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rookery.arena.score import elo_of_score
 from rookery.studies.figures import finish, new_figure, save, style
 from rookery.studies.markdown import table
 from rookery.studies.stages import Lines
@@ -28,12 +29,32 @@ def curriculum_lines(generations: Mapping[str, Lines]) -> Iterator[str]:
         ]
         met = last.get("watched", {}) | last.get("beats", {})
         results = ", ".join(f"{player} {100 * result['score']:.1f} %" for player, result in met.items())
-        elo = f"{last['elo']:+.0f}" if "elo" in last else "-"
-        rows.append((stage, len(lines), last["step"], f"{last['seconds']:.0f}", *losses, elo, results or "-"))
+        rows.append((stage, len(lines), last["step"], f"{last['seconds']:.0f}", *losses, gained(last), results or "-"))
     head = ("stage", "generations", "passes or games", "seconds", "policy loss", "value loss", "Elo gained", "last met")
     yield from table(head, rows)
     yield "![curriculum](main.png)"
     yield ""
+
+
+def gained(line: Mapping[str, Any]) -> str:
+    """Write the Elo of a generation, and by how much its last match alone makes it uncertain."""
+    if "elo" not in line:
+        return "-"
+    ends = elo_interval(line)
+    return f"{line['elo']:+.0f}" + (f" ({ends[0]:+.0f} .. {ends[1]:+.0f})" if ends else "")
+
+
+def elo_interval(line: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the interval of a generation's Elo, as if its rival's were known; None for the first one.
+
+    As long as a stage has no more generations than lie between rivals, that rival is its first one, whose Elo is 0.
+    """
+    score = line.get("against_earlier")
+    if score is None:
+        return None
+    rival, points = line["elo"] - line["elo_gain"], score["games"]
+    low, high = (min(max(score[end], 0.5 / points), 1 - 0.5 / points) for end in ("low", "high"))
+    return rival + elo_of_score(low), rival + elo_of_score(high)
 
 
 def draw_generations(generations: Mapping[str, Lines], path: Path) -> None:
@@ -74,6 +95,9 @@ def draw_elo(axis: Any, generations: Mapping[str, Lines]) -> None:
     for number, (stage, lines) in enumerate(generations.items()):
         known = [(line["step"], line["elo"]) for line in lines if "elo" in line]
         draw_line(axis, known, f"stage {stage}", number)
+        spans = [(line["step"], *ends) for line in lines if (ends := elo_interval(line))]
+        if spans:
+            axis.vlines(*zip(*spans, strict=True), color=style(number)["color"], linewidth=0.8, alpha=0.6)
     finish(axis, "Elo over generations", "games of self-play", "Elo, first checkpoint of its stage = 0")
     if axis.lines:
         axis.legend(fontsize="small")

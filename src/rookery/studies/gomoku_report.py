@@ -68,7 +68,8 @@ def milestone_section(found: Findings) -> Iterator[str]:
     yield (
         "Each is a match of a stage's network, from random stones in the middle of the board, every opening twice with "
         "the colours swapped. A milestone needs more than the share wanted, with the interval above one half; a goal "
-        "the share or more."
+        "the share or more, by a search with wins by fours or without: it has two tries. Whether the whole interval is "
+        "above what is wanted is said besides."
     )
     yield ""
     boards = {stage.name: load(stage.game).label for stage in found.study.main_settings().stages}

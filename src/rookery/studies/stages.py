@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rookery.errors import BadInput
-from rookery.learn.curriculum import JUDGED, OUTCOME, STAGES
+from rookery.learn.curriculum import OUTCOME, STAGES
 from rookery.learn.files import LineLog, write_json, write_whole
 from rookery.learn.locks import waiting_lock
+from rookery.learn.stage_run import JUDGED
 
 NOTES = "notes.json"
 
