@@ -628,4 +628,4 @@ def test_a_hundred_games_against_itself_have_no_mishap_and_no_move_is_late(monke
         f"{len(late)} moves; the latest came {late[-1]:.3f} s after its time, half of them {late[len(late) // 2]:.3f} s"
     )
     assert len(late) > 1000
-    assert late[len(late) // 2] < 0
+    assert late[len(late) * 95 // 100] < 0  # the rest may have waited for a core

@@ -253,9 +253,9 @@ class Manager:
 @pytest.mark.parametrize(
     ("options", "rules", "games"),
     [
-        (["--player", "random"], ALL_RULES, 70),
+        (["--player", "random"], ALL_RULES, 50),
         (["--player", "baseline:depth=1"], FREESTYLE, 20),
-        ([], ALL_RULES, 10),  # a search by time, whatever the rule
+        ([], ALL_RULES, 30),  # a search by time, whatever the rule
     ],
 )
 def test_a_manager_that_says_whatever_there_is_gets_its_games(options, rules, games):
