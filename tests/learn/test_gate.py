@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from learn.support_runs import board_settings
-from rookery.arena.player import Choice, Player
+from rookery.arena.player import Choice, Player, PlayerFailed
 from rookery.arena.players import make_player
 from rookery.learn.gate import Gate
 from rookery.learn.loop import Training
@@ -280,6 +280,6 @@ def test_a_network_that_cannot_play_ends_the_run_and_takes_no_title(tmp_path, mo
             return player
 
         monkeypatch.setattr(training.gate, "player", broken)
-        with pytest.raises(RuntimeError, match="champion: "):
+        with pytest.raises(PlayerFailed, match="champion: "):
             training.gate.challenge(training.trainer.player, 10, 1)
     assert noted(run) == []

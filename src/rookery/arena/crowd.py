@@ -6,13 +6,17 @@ card games are searched in parts, each on a thread of its own: one part walks it
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import torch
+
 from rookery.arena.fours_player import FoursPlayer
+from rookery.arena.matches import Match, MatchSettings, play_match
 from rookery.arena.network_player import NetworkPlayer
-from rookery.arena.player import Choice, Turn
+from rookery.arena.player import Choice, Player, PlayerFailed, Turn
+from rookery.arena.records import GameRecord
 from rookery.games.game import Game
 from rookery.nets.files import Loaded
 from rookery.search.analysis import Limits
@@ -67,3 +71,35 @@ def crowd_of(
     if fours:
         return FoursCrowd(loaded, game, "leaves", limits, limits, settings, device, precision=precision)
     return Crowd(loaded, limits, limits, settings, device, precision=precision)
+
+
+class Regulars:
+    """Players of networks that come again with other weights: on a card making one takes longer than new weights do."""
+
+    def __init__(self) -> None:
+        self.players: dict[Hashable, Crowd] = {}
+
+    def player(self, key: Hashable, name: str, loaded: Loaded, make: Callable[[], Crowd]) -> Crowd:
+        """Return the player of a network, which has a name; those of one key differ in weights alone."""
+        if key in self.players:
+            self.players[key].evaluator.update(loaded.network)
+            return self.players[key]
+        player = self.players[key] = make()
+        player.name = name
+        return player
+
+
+def play_counted(
+    game: Game, first: Callable[[], Player], second: Callable[[], Player], how: MatchSettings,
+    watch: Callable[[Match, GameRecord], None] | None = None,
+) -> Match:  # fmt: skip
+    """Play a match that is only counted; a player that fails ends it, since its games would count as lost."""
+    threads = torch.get_num_threads()  # a network on a processor judges on one, in a thread of its own
+    try:
+        match = play_match(game, first, second, how, watch)
+    finally:
+        torch.set_num_threads(threads)
+    for record in match.records.values():
+        if record.reason.startswith(tuple(f"{name}: " for name in match.names)):
+            raise PlayerFailed(f"the match could not be played: {record.reason}")
+    return match

@@ -12,10 +12,8 @@ import copy
 import time
 from typing import Any
 
-import torch
-
-from rookery.arena.crowd import Crowd, crowd_of
-from rookery.arena.matches import Match, MatchSettings, play_match
+from rookery.arena.crowd import Regulars, crowd_of, play_counted
+from rookery.arena.matches import Match, MatchSettings
 from rookery.arena.player import Player
 from rookery.arena.sprt import Sprt
 from rookery.games.rng import random_bits
@@ -36,7 +34,7 @@ class Gate:
         """Make a first champion of a copy of a network."""
         self.run, self.settings, self.game, self.device = run, run.settings.gate, run.game, device
         self.champion = copy.deepcopy(network)
-        self.players: dict[str, Crowd] = {}
+        self.regulars = Regulars()
         self.games, self.steps = 0, 0
         """games played and steps made at the last challenge"""
 
@@ -69,29 +67,20 @@ class Gate:
             at_once=min(settings.games, MOST_AT_ONCE),
         )  # fmt: skip
         players = {CHALLENGER: self.player(network, CHALLENGER), CHAMPION: self.player(self.champion, CHAMPION)}
-        threads = torch.get_num_threads()  # the players judge on one, in a thread of their own
-        try:
-            match = play_match(self.game, lambda: players[CHALLENGER], lambda: players[CHAMPION], how)
-        finally:
-            torch.set_num_threads(threads)
+        match = play_counted(self.game, lambda: players[CHALLENGER], lambda: players[CHAMPION], how)
         if match.interrupted:
             raise KeyboardInterrupt
-        for record in match.counted:
-            if record.reason.startswith((f"{CHALLENGER}: ", f"{CHAMPION}: ")):
-                raise RuntimeError(f"a network did not play in the match of the gate: {record.reason}")
         return match
 
     def player(self, network: Network, name: str) -> Player:
-        """Return the player of a network; it is made once, since on a card that takes longer than new weights do."""
-        if name in self.players:
-            self.players[name].evaluator.update(network)
-            return self.players[name]
+        """Return the player of a network."""
         about = About(game=self.game.spec, observation=self.run.settings.network.observation)
         play, numbers = self.run.settings.selfplay, self.run.settings.precision
         how, loaded = search_settings(play, self.settings), Loaded(network, network.config, about)
-        player = crowd_of(loaded, self.game, self.settings.simulations, how, self.device, numbers, play.fours)
-        player.name, self.players[name] = name, player
-        return player
+        return self.regulars.player(
+            name, name, loaded,
+            lambda: crowd_of(loaded, self.game, self.settings.simulations, how, self.device, numbers, play.fours),
+        )  # fmt: skip
 
     # -- going on --
 

@@ -10,12 +10,10 @@ import math
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from rookery.arena.crowd import Crowd, crowd_of
+from rookery.arena.crowd import Regulars, crowd_of, play_counted
 from rookery.arena.engine import EnginePlayer
-from rookery.arena.matches import MatchSettings, play_match
-from rookery.arena.player import Player, PlayerFailed
+from rookery.arena.matches import MatchSettings
+from rookery.arena.player import Player
 from rookery.arena.players import make_player
 from rookery.arena.score import Score, elo_of_score
 from rookery.arena.searching import SearchPlayer
@@ -40,18 +38,15 @@ class Judge:
     def __init__(self, game: Game, until: UntilSettings, seed: int, device: str, precision: str = "auto"):
         self.game, self.until, self.seed = game, until, seed
         self.device, self.precision = device, precision
-        self.players: dict[str, Crowd] = {}
+        self.regulars = Regulars()
 
     def player(self, network: Path, role: str) -> Player:
-        """Return the player of a network; one of each role is made, since on a card that takes longer than weights."""
-        loaded = load_network(network)
-        if role in self.players:
-            self.players[role].evaluator.update(loaded.network)
-            return self.players[role]
-        how = {"urgency": self.until.urgency}
-        player = crowd_of(loaded, self.game, self.until.simulations, how, self.device, self.precision)
-        player.name, self.players[role] = role, player
-        return player
+        """Return the player of a network."""
+        loaded, how = load_network(network), {"urgency": self.until.urgency}
+        return self.regulars.player(
+            role, role, loaded,
+            lambda: crowd_of(loaded, self.game, self.until.simulations, how, self.device, self.precision),
+        )  # fmt: skip
 
     def meet(self, network: Path, rival: Path | str, games: int, generation: int) -> Score:
         """Let a network meet a player, or another network by its file."""
@@ -65,16 +60,9 @@ class Judge:
         def another() -> Player:
             return made.pop() if made else make_player(str(rival), self.game)
 
-        threads = torch.get_num_threads()  # the network judges on one, in a thread of its own
-        try:
-            match = play_match(self.game, lambda: self.player(network, NEWEST), another, how)
-        finally:
-            torch.set_num_threads(threads)
+        match = play_counted(self.game, lambda: self.player(network, NEWEST), another, how)
         if match.interrupted:
             raise KeyboardInterrupt
-        for record in match.counted:
-            if record.reason.startswith(tuple(f"{name}: " for name in match.names)):
-                raise PlayerFailed(f"a match could not be played: {record.reason}")
         return match.score
 
 

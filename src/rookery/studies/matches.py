@@ -18,14 +18,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from rookery.arena.crowd import Crowd, crowd_of
+from rookery.arena.crowd import Crowd, Regulars, crowd_of, play_counted
 from rookery.arena.engine import EnginePlayer
-from rookery.arena.matches import Match, MatchSettings, play_match
+from rookery.arena.matches import Match, MatchSettings
 from rookery.arena.networks import network_for
 from rookery.arena.openings import usual_openings
-from rookery.arena.player import Player, PlayerFailed
+from rookery.arena.player import Player
 from rookery.arena.players import make_player
 from rookery.arena.ratings import Result
 from rookery.arena.records import GameRecord
@@ -172,7 +170,7 @@ class Table:
     def __init__(self, study: Path, device: str, over: Over, threads: int | None = None):
         self.study, self.device, self.over = study, device, over
         self.threads = threads or cores()
-        self.players: dict[tuple[str, str, int, Search, str, bool], Crowd] = {}
+        self.regulars = Regulars()
 
     def play(self, meeting: Meeting, say: Say = lambda done, total, note: None) -> bool:
         """Play what is missing of a match and keep it; False if it was stopped before all was there."""
@@ -212,15 +210,7 @@ class Table:
             games=meeting.games, seed=seed_of(meeting.name), threads=min(left, self.slots(made[0])),
             at_once=min(left, MOST_AT_ONCE), opening=meeting.opening, known=known,
         )  # fmt: skip
-        threads = torch.get_num_threads()  # a network on a processor judges on one, in a thread of its own
-        try:
-            match = play_match(game, lambda: first, another, how, watch)
-        finally:
-            torch.set_num_threads(threads)
-        for record in match.records.values():
-            if record.reason.startswith(tuple(f"{name}: " for name in match.names)):
-                raise PlayerFailed(f"the match {meeting.name} could not be played: {record.reason}")
-        return match
+        return play_counted(game, lambda: first, another, how, watch)
 
     def other(self, meeting: Meeting, game: Game) -> Player:
         """Return the second player of a match."""
@@ -231,13 +221,10 @@ class Table:
     def network(self, path: Path, game: Game, meeting: Meeting, role: str, fours: bool = False) -> Crowd:
         """Return the player of a network."""
         loaded, how, numbers = network_for(str(path), game), dict(meeting.search), meeting.precision
-        key = (role, repr(loaded.config), meeting.simulations, meeting.search, numbers, fours)
-        if key in self.players:
-            self.players[key].evaluator.update(loaded.network)
-        else:
-            player = crowd_of(loaded, game, meeting.simulations, how, self.device, numbers, fours)
-            player.name, self.players[key] = role, player
-        return self.players[key]
+        return self.regulars.player(
+            (role, repr(loaded.config), meeting.simulations, meeting.search, numbers, fours), role, loaded,
+            lambda: crowd_of(loaded, game, meeting.simulations, how, self.device, numbers, fours),
+        )  # fmt: skip
 
     def slots(self, player: Player) -> int:
         """Say how many games a player plays side by side."""
