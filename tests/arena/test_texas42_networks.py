@@ -283,6 +283,24 @@ def test_stage_2_leaves_contracts_it_knows_nothing_of_to_rules_of_thumb_and_says
         player.judge(positions[0].states)
 
 
+@pytest.mark.parametrize("choice", ["mean", "make"])
+def test_a_hint_of_stage_2_tells_what_it_expects_of_each_tile(stage2_file, choice):
+    game = load("texas42:bid=30")
+    player = TranscriptPlayer(load_network(stage2_file), choice, "cpu")
+    for seed in range(4):
+        position = game.start(seed)
+        turn, found = turn_of(player, position, position, (), seed=0), player.judge(position.states)
+        first, _, *rows = player.advice(turn).splitlines()
+        assert first == "in one pass of a network:"
+        chosen = position.move_text(player.choose(turn).action)
+        assert [row.split()[0] for row in rows if "*" in row] == [chosen] == [rows[0].split()[0]]
+        told = {row.split()[0]: row.replace("*", "").split()[1:4] for row in rows}
+        assert set(told) == {position.move_text(slot) for slot in position.legal()}
+        for slot in position.legal():
+            numbers = [float(part[0, slot]) for part in (found.mean, found.spread, 100 * found.make_logit.sigmoid())]
+            assert [float(text) for text in told[position.move_text(slot)]] == pytest.approx(numbers, abs=0.06)
+
+
 def test_stage_2_plays_whole_games_with_house_contracts_beside_others(stage2_file):
     game = load(HOUSE_42)
     player = make_player(f"stage2:{stage2_file}", game)

@@ -55,6 +55,8 @@ def test_the_network_of_a_stage_is_what_it_hands_on_else_its_newest(tmp_path):
     lines(tmp_path / "judged.jsonl", [{"file": "checkpoint_00010.pth"}])
     assert stage_network(tmp_path).name == "checkpoint_00010.pth"
     (tmp_path / "outcome.json").write_text(json.dumps({"network": "checkpoint_00005.pth"}))
+    assert stage_network(tmp_path) is None  # it stayed on another machine
+    (tmp_path / "checkpoint_00005.pth").touch()
     assert stage_network(tmp_path).name == "checkpoint_00005.pth"
 
 

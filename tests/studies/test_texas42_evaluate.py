@@ -367,8 +367,10 @@ def test_what_the_networks_that_labelled_are_told_is_what_the_game_tells(study, 
     assert [check.name for check in wrong] == [f"wrong: {TOKENS}"]
 
 
-@pytest.mark.parametrize(("after", "error", "holds"), [(1.04, 0.0, True), (1.2, 0.0, False), (1.2, 0.1, False)])
-def test_a_gap_that_grows_is_found_and_its_error_is_told_but_excuses_nothing(tmp_path, after, error, holds):
+@pytest.mark.parametrize(
+    ("after", "error", "holds"), [(0.9, 0.0, True), (1.04, 0.0, False), (1.2, 0.05, False), (1.2, 0.1, True)]
+)
+def test_a_gap_that_grows_by_more_than_two_standard_errors_is_found(tmp_path, after, error, holds):
     log = LineLog(tmp_path / "run" / "progress.jsonl")
     log.path.parent.mkdir()
     for step, gap in ((1, 1.0), (2, after)):

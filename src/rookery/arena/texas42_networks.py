@@ -23,6 +23,7 @@ from rookery.arena.player import Choice, Player, Turn
 from rookery.arena.searching import Analyst
 from rookery.arena.texas42_heuristic import HeuristicPlayer
 from rookery.arena.texas42_players import lead_of
+from rookery.arena.texas42_report import play_lines
 from rookery.errors import BadInput
 from rookery.games.texas42 import state_of
 from rookery.games.texas42_auction import PLAYING, SILENT
@@ -31,7 +32,7 @@ from rookery.nets.configs import HandsConfig
 from rookery.nets.files import Loaded, load_network
 from rookery.nets.texas42 import HANDS_TOKENS, POINTS, Expectation, Hands, Transcript
 from rookery.search.analysis import Analysis, Line
-from rookery.search.expected import Exact, bids_of
+from rookery.search.expected import Exact, Expected, bids_of
 from rookery.search.texas42_batch import known_tokens, legal_slots, open_tokens
 
 ROWS = {"cpu": 512, "cuda": 32768, "mps": 4096}
@@ -313,9 +314,23 @@ class TranscriptPlayer(Analyst):
         return np.asarray(np.clip((wanted + leads[:, None]) / POINTS, -1, 1))
 
     def advice(self, turn: Turn) -> str:
-        """Say which tile to play; where rules of thumb decide, say that, too."""
-        why = untaught(turn)
-        return super().advice(turn) + (f", by rules of thumb: it was not taught {why}" if why else "")
+        """Say what it expects of each tile; where rules of thumb decide, which one to play, and why."""
+        if why := untaught(turn):
+            return f"{super().advice(turn)}, by rules of thumb: it was not taught {why}"
+        if not self.judge.network.config.in_points:
+            return super().advice(turn)
+        return "\n".join(["in one pass of a network:", *play_lines(turn.position, self.expected(turn), rule=self.rule)])
+
+    def expected(self, turn: Turn) -> Expected:
+        """Return what it expects of each tile; it looks at no worlds."""
+        states = turn.position.states
+        found, legal = self.judge(states), legal_slots(states)[0]
+        mean, spread, make = (
+            np.where(legal, part.numpy()[0], np.nan)
+            for part in (found.mean, found.spread, found.make_logit.sigmoid())
+        )  # fmt: skip
+        declaring = bool((states["declarer"][0] & 1) == (states["texas42_mover"][0] & 1))
+        return Expected(legal, mean, spread, make, 0, 0.0, False, declaring)
 
 
 def untaught(turn: Turn) -> str:

@@ -65,12 +65,13 @@ def read_notes(folder: Path) -> Notes:
 
 
 def stage_network(folder: Path) -> Path | None:
-    """Return the network that a stage of a curriculum has come to; None if there is none."""
+    """Return the network that a stage of a curriculum has come to; None if there is none, or it is elsewhere."""
     if (folder / OUTCOME).exists():
-        return folder / str(json.loads((folder / OUTCOME).read_bytes())["network"])
-    lines = LineLog(folder / JUDGED).tail(1)
-    newest = folder / str(lines[0]["file"]) if lines else None
-    return newest if newest and newest.exists() else None
+        name = json.loads((folder / OUTCOME).read_bytes())["network"]
+    else:
+        lines = LineLog(folder / JUDGED).tail(1)
+        name = lines[0]["file"] if lines else None
+    return folder / name if name and (folder / name).exists() else None
 
 
 def hand_out(curriculum: Path, networks: Mapping[str, Path]) -> None:

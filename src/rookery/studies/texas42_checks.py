@@ -32,8 +32,6 @@ SLACK = 0.03
 
 
 TOKENS = "tokens for Stage 1 are those of the game"
-GROWTH = 0.05
-"""points by which a gap may grow before that counts; its error is told, and changes nothing"""
 LOGITS = "logits are of a reasonable size"
 NO_LOGITS = "none are kept"
 
@@ -132,7 +130,7 @@ def checks_of_run(folder: Path) -> list[Check]:
         before, after = (each["unforced"] for each in (first["valid"][name], figures))
         error = 2 * math.hypot(before.get("gap_error", 0.0), after.get("gap_error", 0.0))
         note = f"{before['gap']:.3f} to {after['gap']:.3f} points; two standard errors, if unpaired: {error:.3f}"
-        holds = after["gap"] <= before["gap"] + GROWTH
+        holds = after["gap"] <= before["gap"] + error
         found.append(Check(f"{folder.name}: the gap on {name} does not grow", holds, note))
     return found
 

@@ -63,7 +63,7 @@ def draw_learning(study: Path, runs: Runs, path: Path) -> bool:
                 number += 1
         finish(axis, f"Stage {stage}", "steps", "gap of unforced decisions, points", ylim=(0, None))
         if number:
-            axis.legend(fontsize="x-small")
+            axis.legend(fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.18))
         count += number
     figure.suptitle("What choices lose on deals that nobody learns from;\nStage 2 by its noisy labels")
     if count:

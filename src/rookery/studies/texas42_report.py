@@ -67,6 +67,11 @@ def data_section(study: Path) -> Iterator[str]:
             settings = ", ".join(f"{key} {value}" for key, value in plan["settings"].items() if value not in ("", 0))
             count = f"{data.total('rows'):,}"
             rows.append((data.folder.name, kind, count, f"{files} of {plan['shards']}", settings))
+    there = {row[0] for row in rows}
+    for name, facts in read_measured(study).get("data", {}).items():
+        if name not in there:
+            settings = ", ".join(f"{key} {value}" for key, value in facts["settings"].items() if value not in ("", 0))
+            rows.append((name, "decisions", f"{facts['games']:,}", "elsewhere", settings))
     yield from table(("set", "kind", "rows", "files", "settings"), rows)
 
 
