@@ -50,7 +50,7 @@ def draw_learning(study: Path, runs: Runs, path: Path) -> bool:
     stages = sorted({int(facts["stage"]) for facts in runs.values()})
     if not stages:
         return False
-    figure, axes = new_figure(len(stages), width=6.4, height=4.6)
+    figure, axes = new_figure(1, len(stages), width=9.6, height=4.2)
     count = 0
     for axis, stage in zip(axes.flat, stages, strict=True):
         number = 0
@@ -63,7 +63,7 @@ def draw_learning(study: Path, runs: Runs, path: Path) -> bool:
                 number += 1
         finish(axis, f"Stage {stage}", "steps", "gap of unforced decisions, points", ylim=(0, None))
         if number:
-            axis.legend(fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.18))
+            axis.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.01, 1.0))
         count += number
     figure.suptitle("What choices lose on deals that nobody learns from;\nStage 2 by its noisy labels")
     if count:
