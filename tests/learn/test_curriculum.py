@@ -516,7 +516,12 @@ def test_a_stop_between_two_matches_of_a_generation_loses_none_of_them(missed, m
     monkeypatch.setattr(Judge, "meet", meet)
     assert worked(missed, lambda: bool(met)).verdict == STOPPED
     assert [rival for rival, _ in met] == ["baseline:depth=1"]
-    assert (missed / "stages" / "1a" / "judging.json").exists()
+    kept = missed / "stages" / "1a" / "judging.json"
+    content = kept.read_bytes()
+    kept.write_bytes(content[:-5])
+    with pytest.raises(BadInput, match=r"judging\.json is damaged .*; remove it, and its matches are played again"):
+        worked(missed)
+    kept.write_bytes(content)
     with Curriculum(missed) as curriculum:
         assert curriculum.run_stage(0, None, lambda: len(met) > 2, lambda *how: None)[0] in (MET, STOPPED)
     assert [rival for rival, _ in met[:2]] == ["baseline:depth=1", "baseline:depth=2"]

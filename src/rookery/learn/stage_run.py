@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rookery.arena.evaluator import chosen_device
+from rookery.errors import BadInput
 from rookery.games.library import load
 from rookery.learn.curriculum_settings import ImitationStage, SelfplayStage, Stage
 from rookery.learn.files import LineLog, write_json
@@ -38,8 +39,13 @@ class Kept:
 
     def __init__(self, path: Path, step: int):
         self.path, self.step = path, step
-        found = json.loads(path.read_bytes()) if path.exists() else {}
-        self.matches: list[dict[str, Any]] = found["matches"] if found.get("step") == step else []
+        self.matches: list[dict[str, Any]] = []
+        try:
+            found: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {"step": None}
+            if found["step"] == step:
+                self.matches = [{key: each[key] for key in ("player", "how", "result")} for each in found["matches"]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadInput(f"{path} is damaged ({error!r}); remove it, and its matches are played again") from None
 
     def result(self, player: str, how: dict[str, Any]) -> dict[str, Any] | None:
         """Return what came of a match against a player; None if it was not played, or otherwise."""
