@@ -280,6 +280,19 @@ def test_the_state_is_saved_with_checkpoints_as_long_as_that_is_quick_and_every_
     assert done == expected
 
 
+def test_a_stop_right_behind_a_saved_state_does_not_save_it_again(tmp_path, monkeypatch):
+    run, saved = Run.create(tmp_path / "run", tiny_settings(tmp_path)), []
+    with run.training():
+        training = Training(run)
+        save = training.save_state
+        monkeypatch.setattr(training, "save_state", lambda: (save(), saved.append(training.games)))
+        assert not training.train(lambda: training.checkpointed > 0)
+        assert saved == [training.checkpointed]
+        assert not training.train(lambda: training.games > saved[0])
+        assert saved == [saved[0], training.games]
+        assert saved[0] < saved[1]
+
+
 def test_the_progress_file_says_how_far_a_run_is(tmp_path, straight):
     told = json.loads((straight.run.folder / "training_progress.json").read_text())
     assert (told["status"], told["current_game"], told["percent"]) == ("complete", GAMES, 100)

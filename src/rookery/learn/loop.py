@@ -178,6 +178,8 @@ class Training:
         self.kind, self.games, self.elapsed, self.since = settings.network.observation, 0, 0.0, time.monotonic()
         self.saved_at, self.saving, self.reported_at = time.monotonic(), 0.0, -1e9
         """when the state was saved, and the seconds that took"""
+        self.unsaved = True
+        """whether anything has happened since"""
         self.checkpointed, self.checkpointed_at = 0, -1e9
         """games and time at the last checkpoint"""
         start = run.folder / START if settings.start else None
@@ -240,7 +242,8 @@ class Training:
             while self.games < planned:
                 if stop():
                     self.report(tracker)
-                    self.save_state()
+                    if self.unsaved:
+                        self.save_state()
                     return False
                 self.turn()
                 if time.monotonic() - self.reported_at >= REPORT or self.games >= planned:
@@ -263,7 +266,7 @@ class Training:
 
     def turn(self) -> None:
         """Make one move in all games and the steps that are due."""
-        begin = time.monotonic()
+        begin, self.unsaved = time.monotonic(), True
         finished = self.players.round()
         between = time.monotonic()
         due = self.settings.training.steps_after
@@ -361,5 +364,5 @@ class Training:
         }  # fmt: skip
         state = self.trainer.state() | ({"gate": self.gate.state()} if self.gate else {})
         self.run.save_state(Snapshot(arrays, values, state))
-        self.saved_at = time.monotonic()
+        self.saved_at, self.unsaved = time.monotonic(), False
         self.saving = self.saved_at - begin

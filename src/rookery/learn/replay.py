@@ -8,7 +8,6 @@ a byte is enough for each of their 7168.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from torch import Tensor
 from rookery.games.chess_lc0 import KINDS as PLANES
 from rookery.games.game import Game
 from rookery.learn.book import Rows
+from rookery.learn.packing import packed, unpacked
 
 
 class Batch(NamedTuple):
@@ -134,16 +134,6 @@ class Replay:
         if self.turns > 1:
             observations = torch.gather(observations, 1, self.turned_inputs[turns])
         return Batch(observations, policy, mask, kept.outcomes[rows], kept.values[rows])
-
-
-def packed(array: np.ndarray) -> np.ndarray:
-    """Compress an array into bytes; rows are full of repetitions."""
-    return np.frombuffer(zlib.compress(np.ascontiguousarray(array).tobytes(), 1), np.uint8)
-
-
-def unpacked(data: np.ndarray, shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
-    """Undo `packed`."""
-    return np.frombuffer(zlib.decompress(data.tobytes()), dtype).reshape(shape).copy()
 
 
 def draw(seed: int, step: int, rows: int, batch: int, turns: int) -> tuple[np.ndarray, np.ndarray]:

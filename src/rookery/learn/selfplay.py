@@ -23,7 +23,8 @@ from rookery.games.rng import random_below
 from rookery.learn.book import ENDINGS, PLAYING, Book, Rows, copy_game, new_game, note_move, note_reply, room
 from rookery.learn.kept import Kept, kept_game, kept_places
 from rookery.learn.opponent import TEAMS, Opponent
-from rookery.learn.replay import Replay, packed, unpacked
+from rookery.learn.packing import packed, unpacked
+from rookery.learn.replay import Replay
 from rookery.learn.sections import SelfplaySettings
 from rookery.search.analysis import Watch
 from rookery.search.borrowed import borrowed
