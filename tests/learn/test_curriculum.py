@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 import shutil
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
 from learn.tiny_curriculum import tiny_file, tiny_settings, worked
 from learn.tiny_runs import after, same_weights
 from rookery.arena.networks import network_name
-from rookery.arena.score import Score, elo_of_score
+from rookery.arena.score import elo_of_score
 from rookery.errors import BadInput
+from rookery.learn import stage_run
 from rookery.learn.curriculum import Curriculum
 from rookery.learn.curriculum_looks import curriculum_folder, find_curricula, summarise_curriculum
 from rookery.learn.curriculum_settings import (
@@ -51,8 +54,13 @@ def weights(path):
 
 def lines(folder, stage):
     """Return what was judged in a stage, without times."""
-    found = LineLog(folder / "stages" / stage / "judged.jsonl").read()
+    found = lines_with_times(folder, stage)
     return [{name: value for name, value in line.items() if name != "seconds"} for line in found]
+
+
+def lines_with_times(folder, stage):
+    """Return what was judged in a stage."""
+    return LineLog(folder / "stages" / stage / "judged.jsonl").read()
 
 
 # ---- going through -------------------------------------------------------------------------------
@@ -337,10 +345,11 @@ def test_a_plateau_of_strength_is_little_gain_over_the_network_before():
 
 
 def test_ratings_add_up_and_a_clean_score_stays_finite():
-    assert elo_after({"elo": 50.0}, Score(((1.0, 0.5),)))["elo"] == pytest.approx(50 + elo_of_score(0.75), abs=1e-3)
-    clean = elo_after({"elo": 0.0}, Score(((1.0, 1.0), (1.0, 1.0))))
+    met = elo_after({"elo": 50.0}, {"score": 0.75, "games": 2})
+    assert met["elo"] == pytest.approx(50 + elo_of_score(0.75), abs=1e-3)
+    clean = elo_after({"elo": 0.0}, {"score": 1.0, "games": 4})
     assert clean["elo"] == pytest.approx(elo_of_score(1 - 0.5 / 4), abs=1e-3)
-    assert math.isfinite(elo_after({"elo": 0.0}, Score(((0.0, 0.0),)))["elo"])
+    assert math.isfinite(elo_after({"elo": 0.0}, {"score": 0.0, "games": 2})["elo"])
 
 
 # ---- settings ------------------------------------------------------------------------------------
@@ -528,6 +537,85 @@ def test_a_stop_between_two_matches_of_a_generation_loses_none_of_them(missed, m
     assert met[0][1] == met[1][1]  # of one generation
     assert set(lines(missed, "1a")[-1]["beats"]) == {"baseline:depth=1", "baseline:depth=2"}
     assert not (missed / "stages" / "1a" / "judging.json").exists()
+
+
+def watched_settings(folder):
+    """Return the settings of one stage of each kind that end when nothing is left to do, and meet players."""
+    players = "[random, 'baseline:depth=1']"
+    return tiny_settings(
+        folder, "stages.1a.until.beats=[]", "stages.1a.until.plateau.over=2", "stages.1a.training.passes=3",
+        f"stages.1a.until.watched={players}", "stages.1a.until.watched_games=2",
+        "stages.2.until.plateau.of=none", "stages.2.selfplay.games=20", f"stages.2.until.watched={players}",
+        "stages.2.until.watched_games=2", "stages.2.gate.kind=none",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    """Such a curriculum that nobody disturbed, and how many matches were played in it."""
+    folder, met, usual = tmp_path_factory.mktemp("watched"), [], Judge.meet
+    Curriculum.create(folder / "all", watched_settings(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Judge, "meet", lambda *how: (met.append(how[2]), usual(*how))[1])
+        outcome = worked(folder / "all")
+    assert outcome.verdict == MET
+    return folder / "all", outcome, met
+
+
+@pytest.mark.slow
+def test_wherever_judging_is_stopped_the_same_matches_are_played_and_the_same_networks_handed_on(
+    tmp_path, watched, monkeypatch
+):
+    folder, outcome, wanted = watched
+    assert len(wanted) > 10
+    usual = Judge.meet
+    for after_match in range(1, len(wanted) + 1):
+        met, place = [], tmp_path / str(after_match)
+        monkeypatch.setattr(Judge, "meet", lambda *how, met=met: (met.append(how[2]), usual(*how))[1])
+        Curriculum.create(place, watched_settings(tmp_path))
+        worked(place, lambda met=met, after_match=after_match: len(met) == after_match)
+        again = worked(place)
+        assert again.verdict == MET
+        assert len(met) == len(wanted)
+        assert same_weights(weights(again.network), weights(outcome.network))
+        for stage in ("1a", "2", "3"):
+            assert lines(place, stage) == lines(folder, stage)
+            told = [json.loads((each / "stages" / stage / "outcome.json").read_text()) for each in (place, folder)]
+            assert told[0]["network"] == told[1]["network"]
+
+
+def test_the_seconds_of_a_stage_are_those_of_all_its_sittings(tmp_path, monkeypatch):
+    ticks = count(step=10)
+    monkeypatch.setattr(stage_run, "time", SimpleNamespace(monotonic=lambda: float(next(ticks))))
+    Curriculum.create(tmp_path / "all", tiny_settings(tmp_path))
+    spent = tmp_path / "all" / "stages" / "1a" / "spent.json"
+    found = []
+    for _ in range(3):
+        assert worked(tmp_path / "all", lambda: True).verdict == STOPPED
+        found.append(json.loads(spent.read_text())["seconds"])
+    assert 0 < found[0] < found[1] < found[2]
+    with Curriculum(tmp_path / "all") as curriculum:
+        assert curriculum.run_stage(0, None, lambda: False, lambda *how: None)[0] == MET
+    assert lines_with_times(tmp_path / "all", "1a")[0]["seconds"] > found[2]
+    assert not spent.exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "complaint"),
+    [
+        ("outcome.json", '{"network": "network.pth"}', "outcome.json is damaged .*account"),
+        ("outcome.json", "[1]", "outcome.json is damaged"),
+        ("outcome.json", '{"netw', "outcome.json is damaged"),
+        ("judged.jsonl", "{}", r"judged.jsonl, line 1 is no generation of a stage, .*: \{\}"),
+        ("judged.jsonl", '{"step": "x", "seconds": 1.0, "file": "a", "beats": {}}', "line 1 is no generation"),
+        ("judged.jsonl", '{"step": 3}', "line 1 is no generation"),
+        ("spent.json", '{"seconds": "much"}', "spent.json is damaged .*; remove it, and its seconds do not count"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_of_a_stage_is_named(missed, file, content, complaint):
+    (missed / "stages" / "1a" / file).write_text(content + "\n")
+    with pytest.raises(BadInput, match=complaint):
+        worked(missed)
 
 
 def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):

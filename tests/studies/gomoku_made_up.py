@@ -93,7 +93,11 @@ def made_up(folder: Path, preset: Preset = PRESET) -> Study:
         ]
         lines(folder / "arms" / name / "curve.jsonl", curve)
         newest = {"leg": 0, "seconds": 16.0, "steps": 9, "done": True}
-        (folder / "arms" / name / "run.json").write_text(json.dumps({"newest": newest, "begun_without_work": 1}))
+        plan = {
+            "seconds": preset.arm_seconds, "legs": [], "seed": seed, "changes": list(preset.changes_of(arm)),
+        }  # fmt: skip
+        facts = {"plan": plan, "newest": newest, "begun_without_work": 1}
+        (folder / "arms" / name / "run.json").write_text(json.dumps(facts))
     for pair in COMPARISONS:
         for seed in range(1, preset.seeds + 1):
             if run_name(pair.first, seed) in core_runs(preset) and run_name(pair.second, seed) in core_runs(preset):

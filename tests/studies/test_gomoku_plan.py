@@ -151,7 +151,7 @@ def test_no_condition_stops_the_main_run_on_a_card():
     for stage in FULL.settings(None, 1, "cpu").stages:
         assert stage.until.beats == ()
         assert stage.until.plateau.of == "none"
-    assert {"random", "advanced:time=0.1"} == set(FULL.settings(None, 1, "cpu").stages[-1].until.watched)
+    assert {"random", "advanced:depth=6"} == set(FULL.settings(None, 1, "cpu").stages[-1].until.watched)
 
 
 def test_what_tells_most_about_arms_is_played_first(tmp_path):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from rookery.arena.score import Score
+from rookery.errors import BadInput
 from rookery.learn.curriculum import Curriculum
 from rookery.learn.curriculum_settings import packaged
 from rookery.studies.gomoku import Study
 from rookery.studies.gomoku_findings import Findings
 from rookery.studies.gomoku_plan import COMPARISONS, FULL
 from rookery.studies.gomoku_report import SECTIONS, write_report
-from studies.gomoku_made_up import PRESET, keep, made_up, pairs
+from rookery.studies.matches import known_of, mark
+from studies.gomoku_made_up import PRESET, keep, made_up, pairs, saved
 
 FIGURES = ("milestones.png", "main.png", "arm_losses.png", "arm_scores.png", "arm_elo.png")
 
@@ -98,6 +101,47 @@ def test_a_match_that_was_another_one_does_not_count(study, others):
     assert study.kept_milestone(PRESET.milestones[3]) is not None
 
 
+def test_where_no_numbers_are_asked_for_a_match_of_any_counts_and_is_not_played_again(study):
+    milestone = PRESET.milestones[4]
+    meeting = study.milestone_meeting(milestone)
+    keep(study, meeting, 1.0, precision="bf16")
+    assert study.kept_milestone(milestone) is not None
+    precise = replace(study, preset=replace(study.preset, main_changes=("precision=32",)))
+    assert precise.kept_milestone(milestone) is None
+    study.network(milestone.stage).parent.mkdir()
+    first = saved(study.network(milestone.stage))
+    here = {"first": mark(first), "precision": "bf16"}
+    keep(study, meeting, 1.0, **here)
+    assert known_of(study.folder, meeting).complete
+    keep(study, meeting, 1.0, games=10, **here)
+    assert not known_of(study.folder, meeting).pairs
+
+
+def test_a_stage_that_is_not_done_is_missing_and_told_by_what_it_is_judged(study):
+    lacking = Findings(study).lacking()
+    assert "main run: stage 2 is not done: judged by its network after 3" in lacking
+    assert "main run: stage 4 has no generation yet" in lacking
+    folder = study.folder / "main" / "stages" / "2"
+    (folder / "outcome.json").write_text('{"network": "network.pth", "account": "done"}')
+    assert not [line for line in Findings(study).lacking() if "stage 2" in line]
+
+
+def test_runs_of_another_time_are_refused(study):
+    other = replace(study, preset=replace(study.preset, arm_seconds=4.0))
+    for look in (other.compare_matches, lambda: Findings(other)):
+        with pytest.raises(BadInput, match=r"curriculum-s1 was begun for 16 s, not 4; give --arm-seconds 16"):
+            look()
+
+
+@pytest.mark.parametrize(
+    "content", ['{"x', "[1]", "{}", '{"plan": {"seconds": 1}, "newest": null}', '{"plan": 3, "newest": null}']
+)
+def test_facts_of_a_run_that_are_damaged_are_named(study, content):
+    (study.folder / "arms" / "scratch-s2" / "run.json").write_text(content)
+    with pytest.raises(BadInput, match=r"scratch-s2/run\.json is damaged .*; remove .*scratch-s2 to train it anew"):
+        Findings(study)
+
+
 def test_a_match_with_another_run_counts_as_long_as_its_networks_are_those_that_are_there(study):
     assert study.kept_arm_match("curriculum-s1", 8, "scratch-s1") is not None
     study.marked("scratch-s1", 8).parent.mkdir(parents=True)
@@ -131,7 +175,9 @@ def test_changes_are_told_as_runs_were_made_not_as_they_are_planned_now(tmp_path
     assert told[1] == changes[0]
     for name, own in (("scratch-s1", []), ("window-s1", ["stages.4.gate.discard=false"])):
         (tmp_path / "arms" / name).mkdir(parents=True)
-        facts = {"plan": {"changes": ["stages.4.selfplay.simulations=9", *own]}, "newest": None}
+        plan = {"seconds": PRESET.arm_seconds, "legs": [], "seed": 1}
+        plan["changes"] = ["stages.4.selfplay.simulations=9", *own]
+        facts = {"plan": plan, "newest": None, "begun_without_work": 0}
         (tmp_path / "arms" / name / "run.json").write_text(json.dumps(facts))
     assert "In all runs: `stages.4.selfplay.simulations=9`." in text_of(study)
 

@@ -21,6 +21,8 @@ from rookery.studies.gomoku_arms import ArmRun, Clock
 from rookery.studies.stages import stage_network
 from studies.gomoku_made_up import lines, saved, tiny
 
+GENERATION = {"step": 10, "seconds": 1.0, "beats": {}}
+
 
 def asked(folder, *words):
     """Give the command; return what it says."""
@@ -52,9 +54,9 @@ def test_a_clock_counts_neither_the_first_span_nor_pauses(monkeypatch):
 def test_the_network_of_a_stage_is_what_it_hands_on_else_its_newest(tmp_path):
     assert stage_network(tmp_path) is None
     (tmp_path / "checkpoint_00010.pth").touch()
-    lines(tmp_path / "judged.jsonl", [{"file": "checkpoint_00010.pth"}])
+    lines(tmp_path / "judged.jsonl", [GENERATION | {"file": "checkpoint_00010.pth"}])
     assert stage_network(tmp_path).name == "checkpoint_00010.pth"
-    (tmp_path / "outcome.json").write_text(json.dumps({"network": "checkpoint_00005.pth"}))
+    (tmp_path / "outcome.json").write_text(json.dumps({"network": "checkpoint_00005.pth", "account": "done"}))
     assert stage_network(tmp_path) is None  # it stayed on another machine
     (tmp_path / "checkpoint_00005.pth").touch()
     assert stage_network(tmp_path).name == "checkpoint_00005.pth"
@@ -65,9 +67,9 @@ def test_networks_of_stages_that_are_done_are_judged_while_the_next_is_trained_a
     for name, done in (("1a", True), ("1b", True), ("2", False)):
         (stages / name).mkdir(parents=True)
         (stages / name / "net.pth").write_bytes(f"of {name}".encode())
-        lines(stages / name / "judged.jsonl", [{"file": "net.pth"}])
+        lines(stages / name / "judged.jsonl", [GENERATION | {"file": "net.pth"}])
         if done:
-            (stages / name / "outcome.json").write_text(json.dumps({"network": "net.pth"}))
+            (stages / name / "outcome.json").write_text(json.dumps({"network": "net.pth", "account": "done"}))
     study.network("1b").parent.mkdir()
     study.network("1b").write_bytes(b"somebody's own")
     study.hand_out_finished()

@@ -228,6 +228,8 @@ def work_on_curriculum(curriculum: Curriculum, helped: Help, anew: str | None = 
         outcome = curriculum.work(stopped, say, end, helped)
     if outcome.verdict == MET:
         err.print(f"{curriculum.folder} is complete: {outcome.account}", markup=False, soft_wrap=True)
+        if outcome.network and not outcome.network.exists():
+            raise BadInput(f"the network that the last stage handed on, {outcome.network}, is not there any more")
         out.print(f"{outcome.network}", markup=False, soft_wrap=True)
         return
     goes_on = f"`rookery resume {curriculum.folder}` goes on"

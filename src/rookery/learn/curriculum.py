@@ -5,6 +5,7 @@
     stages/1a/               a stage of imitation, or a run
       judged.jsonl           a line for each generation: losses, matches, rating
       judging.json           matches of the generation that is being judged
+      spent.json             seconds it had taken when it was stopped last
       outcome.json           once it is done: the network it hands on, and why it was done
 
     set_aside/1/1a/          a stage that was begun anew, as it was before
@@ -66,6 +67,18 @@ FILE, STAGES, PROGRESS = networks.CURRICULUM, networks.STAGES, networks.PROGRESS
 OUTCOME, LOCK, ASIDE = "outcome.json", "lock", "set_aside"
 
 
+def read_outcome(folder: Path) -> dict[str, Any] | None:
+    """Return the network that a stage in its folder hands on, and its account; None if it is not done."""
+    path = folder / OUTCOME
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_bytes())
+        return {key: str(found[key]) for key in ("network", "account")}
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path} is damaged ({error!r}): a stage that is done has a network and an account") from None
+
+
 # ---- the whole -----------------------------------------------------------------------------------
 
 
@@ -117,14 +130,7 @@ class Curriculum:
 
     def outcome_of(self, number: int) -> dict[str, Any] | None:
         """Return what a stage that is done has left; None if it is not done."""
-        path = self.stage_folder(number) / OUTCOME
-        if not path.exists():
-            return None
-        try:
-            found: dict[str, Any] = json.loads(path.read_bytes())
-        except ValueError as error:
-            raise BadInput(f"{path} is damaged: {error}") from None
-        return found
+        return read_outcome(self.stage_folder(number))
 
     def stage_folder(self, number: int) -> Path:
         """Return where a stage lies."""

@@ -87,10 +87,10 @@ def in_words(player: str, found: dict[str, Any]) -> str:
     return f"{100 * found['score']:.1f} % ({interval}) of {found['games']} games against {player}, {counts}"
 
 
-def elo_after(rival: dict[str, Any], score: Score) -> dict[str, float]:
+def elo_after(rival: dict[str, Any], result: dict[str, Any]) -> dict[str, float]:
     """Return the rating of a network that has met an earlier one: the other's, and the difference."""
-    points = len(score.games)
-    share = min(max(score.score, 0.5 / points), 1 - 0.5 / points)  # a clean score names no difference
+    least = 0.5 / result["games"]
+    share = min(max(result["score"], least), 1 - least)  # a clean score names no difference
     return {"elo": round(rival["elo"] + elo_of_score(share), 3), "elo_gain": round(elo_of_score(share), 3)}
 
 

@@ -29,7 +29,8 @@ def deflated(piece: memoryview, last: bool) -> bytes:
 
 def packed(array: np.ndarray) -> np.ndarray:
     """Compress an array into bytes; rows of a replay are full of repetitions."""
-    data = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    flat: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    data = memoryview(flat)
     pieces = [data[first : first + PIECE] for first in range(0, len(data), PIECE)] or [data]
     with ThreadPoolExecutor(min(cores(), len(pieces))) as pool:
         waiting = [pool.submit(deflated, piece, piece is pieces[-1]) for piece in pieces]

@@ -2,6 +2,7 @@
 
 judged.jsonl     a line for each generation: losses, matches, rating
 judging.json     matches of the generation that is being judged, so that a stop or a kill loses one at most
+spent.json       seconds that the stage had taken when it was stopped last
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from rookery.games.library import load
 from rookery.learn.curriculum_settings import ImitationStage, SelfplayStage, Stage
 from rookery.learn.files import LineLog, write_json
 from rookery.learn.imitation import ImitationSettings
-from rookery.learn.judging import Judge, elo_after, in_words, plateau
+from rookery.learn.judging import EARLIER, Judge, elo_after, in_words, plateau
 from rookery.learn.judging import told as told_of
 from rookery.learn.settings import RunSettings
 from rookery.learn.stage_work import Generation, Help, ImitationWork, Say, SelfplayWork, Stop, Work
 
-JUDGED, KEPT = "judged.jsonl", "judging.json"
+JUDGED, KEPT, SPENT = "judged.jsonl", "judging.json", "spent.json"
 MET, MISSED, STOPPED = "met", "missed", "stopped"
 Told = Callable[[int, int, str], None]
 """told how many matches are played, of how many, and against whom the next one is"""
@@ -58,6 +59,20 @@ class Kept:
         write_json(self.path, {"step": self.step, "matches": self.matches})
 
 
+def read_judged(log: LineLog) -> list[dict[str, Any]]:
+    """Read the generations of a stage, and refuse lines that are none."""
+    history = log.read()
+    for number, line in enumerate(history, start=1):
+        numbers = {name: line.get(name) if isinstance(line, dict) else None for name in ("step", "seconds")}
+        wrong = [name for name, value in numbers.items() if not isinstance(value, int | float)]
+        if wrong or not isinstance(line.get("beats"), dict) or not isinstance(line.get("file"), str):
+            raise BadInput(
+                f"{log.path}, line {number} is no generation of a stage, with step, file, seconds and beats: "
+                f"{json.dumps(line)[:200]}"
+            )
+    return history
+
+
 class StageRun:
     """A stage in its folder, with its judge."""
 
@@ -72,12 +87,22 @@ class StageRun:
         self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type, settings.precision)
         self.log = LineLog(folder / JUDGED)
         self.log.mend()
-        self.kept = folder / KEPT
-        self.begun = time.monotonic()
+        self.kept, self.spent = folder / KEPT, folder / SPENT
+        self.before, self.begun = self.seconds_before(), time.monotonic()
+        """seconds that the stage took in earlier sittings, and when this one began"""
 
     def run(self, stop: Stop, say: Say) -> str:
         """Go on until the stage is done or cannot be any more; return MET, MISSED or STOPPED."""
-        history = self.log.read()
+        verdict = self.go_on(stop, say)
+        if verdict == STOPPED:
+            write_json(self.spent, {"seconds": self.seconds})
+        else:
+            self.spent.unlink(missing_ok=True)
+        return verdict
+
+    def go_on(self, stop: Stop, say: Say) -> str:
+        """Judge one generation after another."""
+        history = self.history()
         if history and self.asks_for_others(history[-1]):
             self.log.keep_until("step", history.pop()["step"] - 1)  # it is judged again
         elif history and (verdict := self.verdict(history)):
@@ -92,9 +117,26 @@ class StageRun:
             self.log.append(line)
             self.log.sync()
             self.kept.unlink(missing_ok=True)
-            history = self.log.read()
+            history = self.history()
             if verdict := self.verdict(history):
                 return verdict
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that the stage has taken; of a sitting that was killed, those up to its last generation."""
+        return round(self.before + time.monotonic() - self.begun, 3)
+
+    def seconds_before(self) -> float:
+        """Return the seconds at the last stop, or at the last generation if that came later."""
+        try:
+            stopped = float(json.loads(self.spent.read_bytes())["seconds"]) if self.spent.exists() else 0.0
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadInput(f"{self.spent} is damaged ({error!r}); remove it, and its seconds do not count") from None
+        return max([stopped, *(float(line["seconds"]) for line in self.history()[-1:])])
+
+    def history(self) -> list[dict[str, Any]]:
+        """Read what was judged."""
+        return read_judged(self.log)
 
     def asks_for_others(self, line: dict[str, Any]) -> bool:
         """Tell whether the last generation must meet players anew: conditions may have been changed.
@@ -114,53 +156,60 @@ class StageRun:
 
     def judged(self, found: Generation, history: list[dict[str, Any]], stop: Stop, say: Told) -> dict[str, Any] | None:
         """Let a generation play, and return all that is known of it; None if told to stop between two matches."""
-        before, kept = history[-1]["seconds"] if history else 0.0, Kept(self.kept, found.number)
+        kept = Kept(self.kept, found.number)
         line: dict[str, Any] = {"step": found.number, "file": found.network.name} | found.figures
         try:
             if isinstance(self.stage, SelfplayStage):
-                line |= self.rated(found, history)
+                line |= self.rated(found, history, kept, stop, say)
             line["watched"] = self.met(found, self.until.watched, self.until.watched_games, kept, stop, say)
             line["plateau"] = plateau([*history, line], self.until.plateau)
-            line["seconds"] = round(before + time.monotonic() - self.begun, 3)
+            line["seconds"] = self.seconds
             wanted = [each.player for each in self.until.beats] if not line["plateau"] or self.ends(line) else []
             met = self.met(found, wanted, self.until.games, kept, stop, say)
         except Stopped:
             return None
         line["beats"] = {player: result | self.how() for player, result in met.items()}
-        line["seconds"] = round(before + time.monotonic() - self.begun, 3)
-        self.begun = time.monotonic()
+        line["seconds"] = self.seconds
         return line
 
     def met(
         self, found: Generation, players: Sequence[str], games: int, kept: Kept, stop: Stop,
         say: Told,
     ) -> dict[str, Any]:  # fmt: skip
-        """Let a generation meet players, and return what came of it; matches that were played already are kept."""
+        """Let a generation meet players, and return what came of it."""
         results: dict[str, Any] = {}
         for number, player in enumerate(players):
             say(number, len(players), f"against {player}")
-            how = self.how() | {"asked": games}
-            if (result := kept.result(player, how)) is None:
-                if stop():
-                    raise Stopped
-                result = told_of(self.judge.meet(found.network, player, games, found.number))
-                kept.add(player, how, result)
-            results[player] = result
+            results[player] = self.match(found, player, player, self.how() | {"asked": games}, kept, stop)
         return results
 
-    def rated(self, found: Generation, history: list[dict[str, Any]]) -> dict[str, Any]:
+    def rated(
+        self, found: Generation, history: list[dict[str, Any]], kept: Kept, stop: Stop, say: Told
+    ) -> dict[str, Any]:
         """Let a generation meet the one some generations before it; the first one is rated 0."""
         if not history:
             return {"elo": 0.0, "elo_gain": 0.0}
         rival = history[max(0, len(history) - self.until.plateau.over)]
-        score = self.judge.meet(
-            found.network, self.work.network_of(rival["step"]), self.until.watched_games, found.number
-        )
-        return elo_after(rival, score) | {"against_earlier": {"step": rival["step"]} | told_of(score)}
+        say(0, 1, f"against generation {rival['step']}")
+        how = self.how() | {"asked": self.until.watched_games, "step": rival["step"]}
+        result = self.match(found, EARLIER, self.work.network_of(rival["step"]), how, kept, stop)
+        return elo_after(rival, result) | {"against_earlier": {"step": rival["step"]} | result}
+
+    def match(
+        self, found: Generation, name: str, rival: Path | str, how: dict[str, Any], kept: Kept, stop: Stop
+    ) -> dict[str, Any]:
+        """Let a generation meet somebody, and return what came of it; a match that was played already is kept."""
+        if (result := kept.result(name, how)) is None:
+            if stop():
+                raise Stopped
+            result = told_of(self.judge.meet(found.network, rival, how["asked"], found.number))
+            kept.add(name, how, result)
+        return result
 
     def ends(self, line: dict[str, Any]) -> bool:
-        """Tell whether this is the last generation, done or not."""
-        return self.work.exhausted or bool(self.until.seconds and line["seconds"] >= self.until.seconds)
+        """Tell whether this is the last generation, done or not; work may be through whose end is not judged yet."""
+        through = self.work.exhausted and line["step"] >= self.work.newest
+        return through or bool(self.until.seconds and line["seconds"] >= self.until.seconds)
 
     def missing(self, history: list[dict[str, Any]]) -> list[str]:
         """Say what is missing for the stage to be done after its newest generation."""
@@ -190,7 +239,7 @@ class StageRun:
 
     def account(self, verdict: str) -> str:
         """Say how the stage ended, for people."""
-        history = self.log.read()
+        history = self.history()
         line = history[-1]
         what = "passes" if isinstance(self.stage, ImitationStage) else "games"
         begin = f"stage {self.stage.name} after {line['step']} {what} and {line['seconds']:.0f} s"

@@ -44,6 +44,10 @@ class Work(Protocol):
     def exhausted(self) -> bool:
         """Whether there is nothing left to do."""
 
+    @property
+    def newest(self) -> int:
+        """The number of the newest generation, judged or not."""
+
     def close(self) -> None:
         """Let others have the folder."""
 
@@ -106,6 +110,11 @@ class ImitationWork:
         """Whether all passes are made."""
         return self.imitation.passes >= self.imitation.settings.training.passes
 
+    @property
+    def newest(self) -> int:
+        """The passes made."""
+        return self.imitation.passes
+
     def close(self) -> None:
         """Let others have the folder."""
         self.imitation.lock.give_back()
@@ -160,6 +169,11 @@ class SelfplayWork:
     def exhausted(self) -> bool:
         """Whether all games are played."""
         return self.training.games >= self.run.settings.selfplay.games
+
+    @property
+    def newest(self) -> int:
+        """The games at the last checkpoint."""
+        return self.training.checkpointed
 
     def close(self) -> None:
         """Let others have the folder."""

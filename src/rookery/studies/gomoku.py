@@ -24,7 +24,7 @@ from rookery.learn.curriculum_settings import CurriculumSettings, settings_of
 from rookery.learn.imitation import ImitationSettings
 from rookery.learn.stage_work import Help
 from rookery.studies.gomoku_arms import FOLDER as ARMS
-from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds
+from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds, refuse_other_time
 from rookery.studies.gomoku_lessons import Ahead, bring_from
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
 from rookery.studies.matches import Found, Meeting, kept_of, known_of
@@ -153,6 +153,7 @@ class Study:
         """
         runs, marks = run_names(self.preset), mark_seconds(self.preset)[::-1]
         names = [name for name in chosen([MAIN, *runs], patterns) if name != MAIN]
+        refuse_other_time(self.folder, names, self.preset.arm_seconds)
         found: list[Meeting] = []
         for seconds in marks:
             found += [match for each in COMPARISONS for match in self.arm_matches(each, names, seconds)]

@@ -21,7 +21,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ from rookery.studies.gomoku_plan import Arm, Preset
 
 FOLDER = "arms"
 FACTS, CURVE, NEWEST, MARKS, WORK = "run.json", "curve.jsonl", "newest.pth", "marks", "work"
+PLAN, KEPT = ("seconds", "legs", "seed", "changes"), ("leg", "seconds", "steps", "done")  # what the parts of FACTS say
 NOTED, LINES = 1.0, 200  # seconds between two lines of the curve; a short run has them closer, so many at most
 
 
@@ -156,11 +157,8 @@ class ArmRun:
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             write_json(path, {"plan": plan, "newest": None, "begun_without_work": 0})
-        try:
-            found: dict[str, Any] = json.loads(path.read_bytes())
-            there = found["plan"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadInput(f"{path} is damaged ({error!r}); remove {self.folder} to train it anew") from None
+        found = run_facts(self.study, self.name)
+        there = found["plan"]
         if there != plan:
             changed = [f"{key} {there.get(key)}, not {plan[key]}" for key in plan if there.get(key) != plan[key]]
             raise BadInput(f"{self.folder} was begun with {'; '.join(changed)}; name another --folder, or remove it")
@@ -324,9 +322,27 @@ def read_curve(study: Path, name: str) -> list[dict[str, Any]]:
 
 
 def run_facts(study: Path, name: str) -> dict[str, Any]:
-    """Return what is known of a run; nothing if it is not begun."""
+    """Return what is known of a run: its plan, and what its newest network is; nothing if it is not begun."""
+    path = study / FOLDER / name / FACTS
     try:
-        found: dict[str, Any] = json.loads((study / FOLDER / name / FACTS).read_bytes())
+        found: dict[str, Any] = json.loads(path.read_bytes())
+        parts = {"plan": PLAN} | ({"newest": KEPT} if found["newest"] is not None else {})
+        lacking = [f"{part}.{key}" for part, keys in parts.items() for key in keys if key not in found[part]]
+        if lacking or "begun_without_work" not in found:
+            raise KeyError(*lacking)
     except FileNotFoundError:
         return {}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path} is damaged ({error!r}); remove {path.parent} to train it anew") from None
     return found
+
+
+def refuse_other_time(study: Path, names: Iterable[str], seconds: float) -> None:
+    """Refuse runs that were begun for another time: their marks and matches mean something else."""
+    for name in names:
+        facts = run_facts(study, name)
+        if facts and facts["plan"]["seconds"] != seconds:
+            raise BadInput(
+                f"{study / FOLDER / name} was begun for {facts['plan']['seconds']:g} s, not {seconds:g}; give "
+                f"--arm-seconds {facts['plan']['seconds']:g}, or name another --folder"
+            )

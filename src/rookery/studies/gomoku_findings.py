@@ -12,7 +12,7 @@ from rookery.arena.score import Score
 from rookery.learn.curriculum import Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import packaged
 from rookery.studies.gomoku import Study
-from rookery.studies.gomoku_arms import mark_seconds, read_curve, run_facts
+from rookery.studies.gomoku_arms import mark_seconds, read_curve, refuse_other_time, run_facts
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, run_name, run_names
 from rookery.studies.matches import Found
 from rookery.studies.stages import Lines, read_generations
@@ -65,6 +65,7 @@ class Findings:
             if not arm.extra or run_facts(study.folder, name)
         }
         """those of the plan, and extra ones that are there"""
+        refuse_other_time(study.folder, self.runs, self.preset.arm_seconds)
         self.arms = list(dict.fromkeys(arm.name for arm, _ in self.runs.values()))
 
     # -- milestones and the main run --
@@ -192,12 +193,22 @@ class Findings:
             for arm in self.preset.arms
             if not arm.available and not arm.extra
         ]
-        stages = [stage.name for stage in self.study.main_settings().stages]
-        found += [f"main run: stage {name} has no generation yet" for name in stages if name not in self.generations]
+        found += self.lacking_stages()
         unplayed = [milestone.name for milestone, facts in self.milestones if not facts or not facts["complete"]]
         if unplayed:
             found.append(f"milestones without a whole match: {', '.join(unplayed)}")
         return found + self.lacking_arms()
+
+    def lacking_stages(self) -> list[str]:
+        """Name the stages of the main run that are not done, and what their milestones are judged by."""
+        found = []
+        for name in self.study.main_left():
+            lines = self.generations.get(name)
+            what = (
+                f"is not done: judged by its network after {lines[-1]['step']:,}" if lines else "has no generation yet"
+            )
+            found.append(f"main run: stage {name} {what}")
+        return found
 
     def lacking_arms(self) -> list[str]:
         """Name the runs and matches of arms that are not there."""

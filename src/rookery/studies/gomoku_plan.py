@@ -229,9 +229,14 @@ def without_conditions(stage: str) -> tuple[str, ...]:
 def watched_briefly(stage: str) -> tuple[str, ...]:
     """Return what keeps matches of a stage of self-play short beside its games, and lets every new network play.
 
-    Processors search in matches while the card waits; and behind a gate a handful of networks would play all games.
+    Processors search in matches while the card waits, and a player that thinks by time plays few games at once; and
+    behind a gate a handful of networks would play all games. Each network meets the one three before it: it wins too
+    much against the first one to tell by how much.
     """
-    changes = ("until.watched_games=40", "until.simulations=200", "gate.kind=none")
+    changes = (
+        'until.watched=[random, "advanced:depth=6"]', "until.watched_games=100", "until.simulations=100",
+        "until.plateau.over=3", "gate.kind=none",
+    )  # fmt: skip
     return tuple(f"stages.{stage}.{change}" for change in changes)
 
 
@@ -242,6 +247,15 @@ def searched_well(stage: str) -> tuple[str, ...]:
     remembered.
     """
     changes = ("selfplay.simulations=100", "selfplay.fours=true", "training.replay=500_000", "training.fresh=20_000")
+    return tuple(f"stages.{stage}.{change}" for change in changes)
+
+
+def taught_steadily(stage: str) -> tuple[str, ...]:
+    """Return what makes targets and weights of a stage of self-play steadier than one outcome and the newest step.
+
+    Outcomes are mixed with what searches found, proofs among it, and a mean over some hundred steps plays.
+    """
+    changes = ("training.root_value_share=0.25", "training.average=ema", "training.average_decay=0.998")
     return tuple(f"stages.{stage}.{change}" for change in changes)
 
 
@@ -266,16 +280,17 @@ FULL = Preset(
     main_changes=(
         *CARD, *(change for stage in ("1a", "1b", "2", "3", "4") for change in without_conditions(stage)),
         *watched_briefly("2"), *watched_briefly("4"), *searched_well("2"), *searched_well("4"),
+        *taught_steadily("2"), *taught_steadily("4"),
         few_passes("1a", 10), few_passes("1b", 10), few_passes("3", 4),
         "stages.2.selfplay.games=30_000", "stages.2.checkpoints.every=7_500",
         "stages.3.training.learning_rate=5e-4", "stages.3.training.least_learning_rate=5e-5",
-        "stages.4.selfplay.games=120_000", "stages.4.checkpoints.every=20_000",
+        "stages.4.selfplay.games=100_000", "stages.4.checkpoints.every=20_000",
         "stages.4.training.learning_rate=5e-4", "stages.4.training.warmup_steps=200",
     ),
     arm_changes=(*CARD, *side_by_side("2"), *side_by_side("4"), *without_end("2"), *without_end("4")),
     gate_changes=(
         "stages.4.gate.kind=share", "stages.4.gate.share=0.55", "stages.4.gate.games=100",
-        "stages.4.gate.simulations=64", "stages.4.checkpoints.every=2_000",
+        "stages.4.gate.simulations=64", "stages.4.checkpoints.every=400",
     ),
 )  # fmt: skip
 

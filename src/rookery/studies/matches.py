@@ -144,9 +144,20 @@ def read_match(study: Path, name: str) -> Found | None:
 
 
 def known_of(study: Path, meeting: Meeting) -> Found:
-    """Return what is known of this very match: nothing if other players met, or by other settings."""
+    """Return what is known of this very match: nothing if other players met, or by other settings.
+
+    One that was stopped goes on in the numbers in which it began, or not at all.
+    """
     identity, found = meeting.identity(), read_match(study, meeting.name)
-    return found if found is not None and found.identity == identity else Found(identity, {})
+    if found is not None and (found.identity == identity or (found.complete and is_meant(found.identity, identity))):
+        return found
+    return Found(identity, {})
+
+
+def is_meant(identity: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Tell whether a match is the one that is wanted; where no numbers are asked for, any of a network's will do."""
+    free = {"precision"} - wanted.keys()
+    return {name: value for name, value in identity.items() if name not in free} == wanted
 
 
 def kept_of(study: Path, meeting: Meeting) -> Found | None:
@@ -158,7 +169,7 @@ def kept_of(study: Path, meeting: Meeting) -> Found | None:
     for side, who in meeting.sides.items():
         away = isinstance(who, Path) and not who.exists()
         wanted[side] = found.identity.get(side) if away else mark(who)
-    return found if found.identity == wanted else None
+    return found if is_meant(found.identity, wanted) else None
 
 
 class Table:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rookery.errors import BadInput
-from rookery.learn.curriculum import OUTCOME, STAGES
+from rookery.learn.curriculum import STAGES, read_outcome
 from rookery.learn.files import LineLog, write_json, write_whole
 from rookery.learn.locks import waiting_lock
-from rookery.learn.stage_run import JUDGED
+from rookery.learn.stage_run import JUDGED, read_judged
 
 NOTES = "notes.json"
 
@@ -66,11 +66,12 @@ def read_notes(folder: Path) -> Notes:
 
 def stage_network(folder: Path) -> Path | None:
     """Return the network that a stage of a curriculum has come to; None if there is none, or it is elsewhere."""
-    if (folder / OUTCOME).exists():
-        name = json.loads((folder / OUTCOME).read_bytes())["network"]
+    outcome = read_outcome(folder)
+    if outcome is not None:
+        name: str | None = outcome["network"]
     else:
-        lines = LineLog(folder / JUDGED).tail(1)
-        name = lines[0]["file"] if lines else None
+        lines = read_judged(LineLog(folder / JUDGED))
+        name = lines[-1]["file"] if lines else None
     return folder / name if name and (folder / name).exists() else None
 
 
@@ -88,7 +89,7 @@ def hand_out(curriculum: Path, networks: Mapping[str, Path]) -> None:
 
 def read_generations(curriculum: Path, names: Sequence[str]) -> dict[str, Lines]:
     """Return the lines of each stage of a curriculum that has any, a line for each generation."""
-    lines = {name: LineLog(curriculum / STAGES / name / JUDGED).read() for name in names}
+    lines = {name: read_judged(LineLog(curriculum / STAGES / name / JUDGED)) for name in names}
     return {name: found for name, found in lines.items() if found}
 
 
