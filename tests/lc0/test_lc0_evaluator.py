@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 import xml.etree.ElementTree as ElementTree
+from contextlib import nullcontext
 
 import chess
 import numpy as np
@@ -320,6 +322,28 @@ def test_a_card_rounds_nothing_while_it_is_to_be_exact_and_goes_on_as_before(
     network.columns(torch.zeros(1, 112, 8, 8, dtype=network.dtype))
     assert seen == [rounded]
     assert torch.backends.cudnn.allow_tf32
+
+
+@pytest.mark.parametrize(
+    ("message", "heard"),
+    [
+        ("TensorFloat32 tensor cores for float32 matrix multiplication available but not enabled.", False),
+        ("\nOnline softmax is disabled on the fly since Inductor decides to\nsplit the reduction.", False),
+        ("something else is wrong", True),
+    ],
+)
+def test_of_a_compilers_warnings_only_advice_is_not_passed_on(tmp_path, monkeypatch, message, heard):
+    def compiled(heads, dynamic):
+        def judged(planes):
+            warnings.warn(message, stacklevel=1)
+            return heads(planes)
+
+        return judged
+
+    monkeypatch.setattr(torch, "compile", compiled)
+    network = lc0.load(stored(tmp_path, "squeezed tower, convolution policy")[0], compiled=True)
+    with pytest.warns(UserWarning, match=message) if heard else nullcontext():
+        network.evaluate(["startpos"])
 
 
 def test_planes_made_on_a_device_are_those_made_here():

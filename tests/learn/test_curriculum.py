@@ -387,6 +387,7 @@ def test_few_simulations_draw_a_warning(tmp_path):
     [
         ("stages.1a.training.passes=0", "stages[0].training.passes: must be a whole number in 1..1000000, not 0"),
         ("stages.1a.training.steps=3", "stages[0].training.steps: there is no such key"),
+        ("stages.1a.game=gomoku:size=99", "stages[0].game: option size of gomoku must be"),
         ("stages.1a.kind=reading", "stages[0].kind: must be imitation or selfplay, not 'reading'"),
         ("stages.1a.until.games=5", "stages[0].until.games: must be even, since games are played in pairs, not 5"),
         ("stages.1a.until.plateau.of=elo", "stages[0].until.plateau.of: must be loss for imitation, not elo"),

@@ -15,6 +15,7 @@ from rookery.arena.player import Choice, Turn
 from rookery.errors import BadInput
 from rookery.games.game import Game
 from rookery.games.gomoku_board import has_walls
+from rookery.games.position import Position
 from rookery.nets.files import Loaded
 from rookery.search.analysis import Analysis, Limits, Line, Watch
 from rookery.search.gomoku_fours import SeesFours, refuse_other_games
@@ -49,6 +50,12 @@ class FoursPlayer(NetworkPlayer):
         super().__init__(loaded, limits, usual, known, device, cache, precision)
         if at_leaves:
             self.judge = SeesFours(self.judge, game)
+
+    def prepare(self, start: Position) -> None:
+        """Compile the search for fours and that of the tree."""
+        if not self.prepared and not start.over:
+            search_fours(start, 1)
+        super().prepare(start)
 
     def analyse(self, turn: Turn) -> Analysis:
         """Look for fours, then search; where points are out of the game, leaves do not show it, and are left alone."""

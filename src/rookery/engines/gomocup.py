@@ -140,9 +140,15 @@ class GomocupEngine:
     def get_ready(self) -> None:
         """Load and compile what a game under the present rule may need."""
         game, _ = self.game_player()
-        position = game.start(0)
-        position.play(0)
+        board = Board(self.board.size)
+        board.put(0, OTHER)
+        position = board.position(game)  # as TURN is answered
+        position.legal()
+        turn_seed(self.seed, 0, 1)
         game.position(position.text())  # as BOARD is read
+        opening = load("gomoku", size=self.board.size, rule=self.rule, opening="swap2").start(0)
+        for _ in range(4):  # three stones and a colour, as SWAP2BOARD is answered
+            opening.play(opening_choice(opening).action)
 
     def rect_start(self, text: str) -> None:
         """Begin a game; only square boards are played."""

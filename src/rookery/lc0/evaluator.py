@@ -11,8 +11,9 @@ is not shown get the same answer. `clear` forgets them.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from rookery.games.position import Position
 from rookery.lc0.passes import Answered, CardPasses, UnderWay
 from rookery.lc0.positions import Given, chess_game, position_of
 from rookery.nets.lc0.named import named_network
+from rookery.nets.lc0.network import Answers as HeadAnswers
 from rookery.nets.lc0.network import Lc0Network
 
 PRECISIONS = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
@@ -38,6 +40,8 @@ REMEMBERED = 10_000
 """positions; each takes 8 kB"""
 
 SHOWN = 12  # moves in a notebook
+ADVICE = ("TensorFloat32 tensor cores", r"\s*Online softmax is disabled")
+"""how warnings of PyTorch's compiler begin that say what might be faster: coarser numbers, a softmax in one pass"""
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ class Evaluator:
         self.remembered = Answers(whole_number("remembered answers", remembered, 0, 1 << 40))
         self.game = chess_game()
         self.planes = np.empty((batch, PLANES, 64), np.float32)  # filled again and again: fresh memory is slow
-        self.heads = torch.compile(self.network.heads, dynamic=False) if compiled else self.network.heads
+        self.heads = compiled_heads(self.network) if compiled else self.network.heads
         self.card = CardPasses(self.judged_on, batch, self.device) if self.device.type == "cuda" else None
 
     def _repr_html_(self) -> str:
@@ -289,6 +293,19 @@ class Evaluator:
         These stand until the pass after the next one is begun.
         """
         return self.card.begin(masks, values) if self.card else Answered(self.run(masks, values))
+
+
+def compiled_heads(network: Lc0Network) -> Callable[[torch.Tensor], HeadAnswers]:
+    """Have a network compiled, at its first pass of each size, without a word of the compiler's advice."""
+    compiled = torch.compile(network.heads, dynamic=False)
+
+    def judged(planes: torch.Tensor) -> HeadAnswers:
+        with warnings.catch_warnings():
+            for message in ADVICE:
+                warnings.filterwarnings("ignore", message, UserWarning)
+            return compiled(planes)
+
+    return judged
 
 
 def planes_on(masks: torch.Tensor, values: torch.Tensor) -> torch.Tensor:

@@ -110,6 +110,9 @@ def imitation_problems(settings: ImitationSettings) -> list[str]:
         found.append(f"training.batch: must be at most {taught}, the positions that are taught, not {training.batch}")
     try:
         game = load(settings.game)
+    except BadInput as error:
+        return [*found, f"game: {error}"]
+    try:
         depth = baseline_depth(lessons.supervisor, game)
     except BadInput as error:
         return [*found, f"lessons: {error}"]
