@@ -19,6 +19,7 @@ from rookery.arena.searching import GreedyPlayer, SearchPlayer
 from rookery.arena.texts import Form, Given, Option, read_text
 from rookery.errors import BadInput
 from rookery.games.game import Game
+from rookery.games.position import Position
 from rookery.games.rng import random_below
 from rookery.search.analysis import Limits
 from rookery.search.lc0_settings import Lc0Settings
@@ -86,6 +87,10 @@ LC0_OPTIONS = tuple(tree_option(setting) for setting in fields(Lc0Settings))
 
 class RandomPlayer(Player):
     """A player that takes any legal move."""
+
+    def prepare(self, start: Position) -> None:
+        """Compile what draws."""
+        random_below(1, 0, 0, 0)
 
     def choose(self, turn: Turn) -> Choice:
         """Draw a move by the seed."""

@@ -37,6 +37,7 @@ from rookery.search.dag_graph import (
     Trail,
     enlarged,
     expand,
+    fill_slots,
     has_room,
     new_graph,
     new_trail,
@@ -200,6 +201,7 @@ def begin(position: Position, rule: Rule, evaluator: Evaluator | None, capacity:
         raise BadInput(f"capacity of a search must hold the {moves} moves of {position.text()!r}, not {capacity}")
     graph, trail = new_graph(min(max(FIRST_ROOM, moves), capacity)), new_trail(position.game)
     running = Search(position, graph, trail, np.repeat(position.states, 3), rule, evaluator, capacity)
+    fill_slots(graph)  # nothing is in it yet: compiled, if need be, before it grows and the time is taken
     node_of(graph, position.state)
     refuse(running, expand(graph, 0, position.state, trail.moves, rule.sharpness))
     if evaluator is not None:
