@@ -50,7 +50,8 @@ def test_stages_that_are_done_want_no_lessons(tmp_path):
     assert list(study.lessons(["main"])) == ["main, stage 1b", "main, stage 3"]
     run = study.arm_runs(["curriculum-s1"])[0]
     run.folder.mkdir(parents=True)
-    facts = {"plan": {}, "newest": {"leg": 1, "done": True}, "begun_without_work": 0}
+    plan = {"seconds": study.preset.arm_seconds, "legs": [], "seed": 1, "changes": []}
+    facts = {"plan": plan, "newest": {"leg": 1, "seconds": 1.0, "steps": 1, "done": True}, "begun_without_work": 0}
     (run.folder / "run.json").write_text(json.dumps(facts))
     assert list(study.lessons(["curriculum-s1"])) == ["curriculum-s1, stage 3"]
     for seconds in run.marks:
