@@ -25,6 +25,8 @@ from rookery.learn.curriculum_settings import (
     cautions,
     is_curriculum,
     read_curriculum,
+    settings_of,
+    stage_seed,
 )
 from rookery.learn.files import LineLog
 from rookery.learn.imitation import Imitation
@@ -32,7 +34,8 @@ from rookery.learn.judging import Judge, elo_after, plateau
 from rookery.learn.runs import Run, run_folder
 from rookery.learn.sections import ImitationTraining, LessonSettings
 from rookery.learn.settings import CURRICULA, packaged_names
-from rookery.learn.stage_run import MET, MISSED, STOPPED
+from rookery.learn.stage_run import MET, MISSED, STOPPED, StageRun
+from rookery.learn.stage_work import ALONE
 from rookery.learn.yaml_text import yaml_text
 from rookery.nets.files import load_network
 from support import CONNECT_FOUR, ROOT
@@ -56,6 +59,12 @@ def lines(folder, stage):
     """Return what was judged in a stage, without times."""
     found = lines_with_times(folder, stage)
     return [{name: value for name, value in line.items() if name != "seconds"} for line in found]
+
+
+def stage_of(curriculum):
+    """Return what the first stage of a curriculum is made of."""
+    settings = curriculum.settings
+    return settings.stages[0], settings_of(settings, 0, ""), stage_seed(settings, 0), ALONE
 
 
 def lines_with_times(folder, stage):
@@ -615,8 +624,26 @@ def test_the_seconds_of_a_stage_are_those_of_all_its_sittings(tmp_path, monkeypa
 )  # fmt: skip
 def test_a_damaged_file_of_a_stage_is_named(missed, file, content, complaint):
     (missed / "stages" / "1a" / file).write_text(content + "\n")
-    with pytest.raises(BadInput, match=complaint):
-        worked(missed)
+    for _ in range(2):  # and nothing stays locked
+        with pytest.raises(BadInput, match=complaint):
+            worked(missed)
+
+
+def test_a_generation_that_is_not_the_newest_stays_when_other_matches_are_asked_for(tmp_path, monkeypatch):
+    change = "stages.1a.until.beats=[{player: 'baseline:depth=2', share: 0.9}]"
+    more = ("stages.1a.until.plateau.of=none", "stages.1a.training.passes=3", "stages.1a.until.games=2", change)
+    Curriculum.create(tmp_path / "all", tiny_settings(tmp_path, *more))
+    met, usual = [], Judge.meet
+    monkeypatch.setattr(Judge, "meet", lambda *how: (met.append(how[4]), usual(*how))[1])
+    assert worked(tmp_path / "all", lambda: len(met) == 1).verdict == STOPPED
+    place = tmp_path / "all" / "stages" / "1a"
+    with Curriculum(tmp_path / "all") as curriculum:
+        stage = StageRun(place, *stage_of(curriculum))
+        stage.work.next(1, lambda: False, lambda *how: None)  # a pass is made, and not judged
+        stage.work.close()
+    settle(tmp_path / "all", "{player: 'baseline:depth=2', share: 0.9}", "stages.1a.until.games=4")
+    assert worked(tmp_path / "all").verdict == MISSED
+    assert [line["step"] for line in lines(tmp_path / "all", "1a")] == [1, 2, 3]
 
 
 def test_a_curriculum_needs_a_folder_of_its_own(tmp_path):

@@ -17,7 +17,7 @@ from rookery.studies.gomoku_findings import Findings
 from rookery.studies.gomoku_plan import COMPARISONS, FULL
 from rookery.studies.gomoku_report import SECTIONS, write_report
 from rookery.studies.matches import known_of, mark
-from studies.gomoku_made_up import PRESET, keep, made_up, pairs, saved
+from studies.gomoku_made_up import MARKS, PRESET, keep, made_up, pairs, saved
 
 FIGURES = ("milestones.png", "main.png", "arm_losses.png", "arm_scores.png", "arm_elo.png")
 
@@ -113,8 +113,9 @@ def test_where_no_numbers_are_asked_for_a_match_of_any_counts_and_is_not_played_
     here = {"first": mark(first), "precision": "bf16"}
     keep(study, meeting, 1.0, **here)
     assert known_of(study.folder, meeting).complete
-    keep(study, meeting, 1.0, games=10, **here)
+    keep(study, meeting, 1.0, games=10, **here)  # stopped: it would go on in other numbers
     assert not known_of(study.folder, meeting).pairs
+    assert study.kept_milestone(milestone) is None
 
 
 def test_a_stage_that_is_not_done_is_missing_and_told_by_what_it_is_judged(study):
@@ -126,19 +127,46 @@ def test_a_stage_that_is_not_done_is_missing_and_told_by_what_it_is_judged(study
     assert not [line for line in Findings(study).lacking() if "stage 2" in line]
 
 
-def test_runs_of_another_time_are_refused(study):
-    other = replace(study, preset=replace(study.preset, arm_seconds=4.0))
-    for look in (other.compare_matches, lambda: Findings(other)):
-        with pytest.raises(BadInput, match=r"curriculum-s1 was begun for 16 s, not 4; give --arm-seconds 16"):
-            look()
+def test_runs_of_another_time_are_left_out_and_told_of(study):
+    facts = study.folder / "arms" / "curriculum-s1" / "run.json"
+    content = json.loads(facts.read_bytes())
+    content["plan"]["seconds"] = 4.0
+    facts.write_text(json.dumps(content))
+    for name in ("curriculum-s1", "curriculum-s2", "scratch-s1", "scratch-s2"):
+        for seconds in MARKS:
+            study.marked(name, seconds).parent.mkdir(parents=True, exist_ok=True)
+            study.marked(name, seconds).touch()
+    found = Findings(study)
+    assert "curriculum-s1" not in found.runs
+    assert "curriculum-s2" in found.runs
+    told = "arm run curriculum-s1: begun for 4 s, which another report tells of (--arm-seconds)"
+    assert told in found.lacking()
+    names = [match.name for match in study.compare_matches()]
+    assert "arm_curriculum-s2_00016_scratch-s2" in names
+    assert not [name for name in names if "curriculum-s1" in name]
+    with pytest.raises(BadInput, match=r"curriculum-s1 in .* were begun for another time than 16 s"):
+        study.compare_matches(["curriculum"])
+    content["plan"]["seconds"] = 16.0
+    facts.write_text(json.dumps(content))
+    other = study.folder / "arms" / "scratch-s2" / "run.json"
+    other.write_text(other.read_text().replace('"seconds": 16.0, "legs"', '"seconds": 9.0, "legs"'))
+    names = [match.name for match in study.compare_matches(["curriculum"])]
+    assert "arm_curriculum-s1_00016_scratch-s1" in names
+    assert "arm_curriculum-s2_00016_scratch-s2" not in names
 
 
 @pytest.mark.parametrize(
-    "content", ['{"x', "[1]", "{}", '{"plan": {"seconds": 1}, "newest": null}', '{"plan": 3, "newest": null}']
-)
-def test_facts_of_a_run_that_are_damaged_are_named(study, content):
+    ("content", "why"),
+    [
+        ('{"x', ""), ("[1]", ""), ("{}", "newest"), ('{"plan": 3, "newest": null}', ""),
+        ('{"plan": {"seconds": 1}, "newest": null}', "plan.legs"),
+        ('{"plan": {"seconds": 1, "legs": [], "seed": 1, "changes": []}, "newest": null}', "begun_without_work"),
+    ],
+)  # fmt: skip
+def test_facts_of_a_run_that_are_damaged_are_named(study, content, why):
     (study.folder / "arms" / "scratch-s2" / "run.json").write_text(content)
-    with pytest.raises(BadInput, match=r"scratch-s2/run\.json is damaged .*; remove .*scratch-s2 to train it anew"):
+    complaint = rf"scratch-s2/run\.json is damaged .*{why}.*; remove .*scratch-s2 to train it anew"
+    with pytest.raises(BadInput, match=complaint):
         Findings(study)
 
 

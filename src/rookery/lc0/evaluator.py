@@ -298,12 +298,18 @@ class Evaluator:
 def compiled_heads(network: Lc0Network) -> Callable[[torch.Tensor], HeadAnswers]:
     """Have a network compiled, at its first pass of each size, without a word of the compiler's advice."""
     compiled = torch.compile(network.heads, dynamic=False)
+    there: set[torch.Size] = set()
+    """sizes that are compiled"""
 
     def judged(planes: torch.Tensor) -> HeadAnswers:
-        with warnings.catch_warnings():
+        if planes.shape in there:
+            return compiled(planes)
+        with warnings.catch_warnings():  # of the whole process, so not at every pass
             for message in ADVICE:
                 warnings.filterwarnings("ignore", message, UserWarning)
-            return compiled(planes)
+            answers = compiled(planes)
+        there.add(planes.shape)
+        return answers
 
     return judged
 

@@ -80,16 +80,16 @@ class StageRun:
         self, folder: Path, stage: Stage, settings: ImitationSettings | RunSettings, seed: int, help_with: Help
     ):
         self.stage, self.until = stage, stage.until
-        if isinstance(settings, ImitationSettings):
-            self.work: Work = ImitationWork(folder, settings, help_with)
-        else:
-            self.work = SelfplayWork(folder, settings, help_with)
-        self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type, settings.precision)
-        self.log = LineLog(folder / JUDGED)
+        self.log, self.kept, self.spent = LineLog(folder / JUDGED), folder / KEPT, folder / SPENT
         self.log.mend()
-        self.kept, self.spent = folder / KEPT, folder / SPENT
         self.before, self.begun = self.seconds_before(), time.monotonic()
         """seconds that the stage took in earlier sittings, and when this one began"""
+        self.judge = Judge(load(stage.game), stage.until, seed, chosen_device(settings.device).type, settings.precision)
+        self.work: Work = (  # last of all: it takes a lock, which whoever runs the stage gives back
+            ImitationWork(folder, settings, help_with)
+            if isinstance(settings, ImitationSettings)
+            else SelfplayWork(folder, settings, help_with)
+        )
 
     def run(self, stop: Stop, say: Say) -> str:
         """Go on until the stage is done or cannot be any more; return MET, MISSED or STOPPED."""
@@ -104,7 +104,8 @@ class StageRun:
         """Judge one generation after another."""
         history = self.history()
         if history and self.asks_for_others(history[-1]):
-            self.log.keep_until("step", history.pop()["step"] - 1)  # it is judged again
+            if history[-1]["step"] >= self.work.newest:
+                self.log.keep_until("step", history.pop()["step"] - 1)  # it is judged again
         elif history and (verdict := self.verdict(history)):
             return verdict
         while True:

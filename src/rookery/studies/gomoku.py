@@ -24,7 +24,7 @@ from rookery.learn.curriculum_settings import CurriculumSettings, settings_of
 from rookery.learn.imitation import ImitationSettings
 from rookery.learn.stage_work import Help
 from rookery.studies.gomoku_arms import FOLDER as ARMS
-from rookery.studies.gomoku_arms import ArmRun, mark_file, mark_seconds, refuse_other_time
+from rookery.studies.gomoku_arms import ArmRun, is_of_time, mark_file, mark_seconds
 from rookery.studies.gomoku_lessons import Ahead, bring_from
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, Preset, chosen, run_name, run_names
 from rookery.studies.matches import Found, Meeting, kept_of, known_of
@@ -149,11 +149,18 @@ class Study:
     def compare_matches(self, patterns: Sequence[str] = ()) -> list[Meeting]:
         """Return the matches of arms whose networks are there, in the order in which they tell most.
 
-        Arms meet each other, then players one by one; in each case the networks of the last mark come first.
+        Arms meet each other, then players one by one; in each case the networks of the last mark come first. Runs of
+        another time than the plan's are left out, and refused if patterns name them.
         """
         runs, marks = run_names(self.preset), mark_seconds(self.preset)[::-1]
         names = [name for name in chosen([MAIN, *runs], patterns) if name != MAIN]
-        refuse_other_time(self.folder, names, self.preset.arm_seconds)
+        others = [name for name in names if not self.is_of_time(name)]
+        if patterns and others:
+            raise BadInput(
+                f"{', '.join(others)} in {self.folder} were begun for another time than {self.preset.arm_seconds:g} s; "
+                "give their --arm-seconds"
+            )
+        names = [name for name in names if name not in others]
         found: list[Meeting] = []
         for seconds in marks:
             found += [match for each in COMPARISONS for match in self.arm_matches(each, names, seconds)]
@@ -167,7 +174,7 @@ class Study:
         runs = run_names(self.preset)
         for seed in range(1, self.preset.seeds + 1):
             first, second = run_name(comparison.first, seed), run_name(comparison.second, seed)
-            if first in names and second in runs and self.marked(second, seconds).exists():
+            if first in names and second in runs and self.is_of_time(second) and self.marked(second, seconds).exists():
                 yield from self.arm_match(first, seconds, second)
 
     def arm_match(self, run: str, seconds: int, other: str) -> Iterator[Meeting]:
@@ -182,6 +189,10 @@ class Study:
             self.marked(other, seconds) if other in run_names(self.preset) else other,
             self.preset.compare_games, self.preset.compare_simulations, precision=self.main_settings().precision,
         )  # fmt: skip
+
+    def is_of_time(self, run: str) -> bool:
+        """Tell whether a run has the time of the plan, if it is begun."""
+        return is_of_time(self.folder, run, self.preset.arm_seconds)
 
     def marked(self, run: str, seconds: int) -> Path:
         """Return where the network of a run at a mark is."""

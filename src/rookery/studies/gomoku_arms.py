@@ -21,7 +21,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -328,7 +328,8 @@ def run_facts(study: Path, name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(path.read_bytes())
         parts = {"plan": PLAN} | ({"newest": KEPT} if found["newest"] is not None else {})
         lacking = [f"{part}.{key}" for part, keys in parts.items() for key in keys if key not in found[part]]
-        if lacking or "begun_without_work" not in found:
+        lacking += ["begun_without_work"] if "begun_without_work" not in found else []
+        if lacking:
             raise KeyError(*lacking)
     except FileNotFoundError:
         return {}
@@ -337,12 +338,7 @@ def run_facts(study: Path, name: str) -> dict[str, Any]:
     return found
 
 
-def refuse_other_time(study: Path, names: Iterable[str], seconds: float) -> None:
-    """Refuse runs that were begun for another time: their marks and matches mean something else."""
-    for name in names:
-        facts = run_facts(study, name)
-        if facts and facts["plan"]["seconds"] != seconds:
-            raise BadInput(
-                f"{study / FOLDER / name} was begun for {facts['plan']['seconds']:g} s, not {seconds:g}; give "
-                f"--arm-seconds {facts['plan']['seconds']:g}, or name another --folder"
-            )
+def is_of_time(study: Path, name: str, seconds: float) -> bool:
+    """Tell whether a run was begun for so many seconds, or not at all: marks of another time mean something else."""
+    facts = run_facts(study, name)
+    return not facts or bool(facts["plan"]["seconds"] == seconds)

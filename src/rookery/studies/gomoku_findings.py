@@ -12,7 +12,7 @@ from rookery.arena.score import Score
 from rookery.learn.curriculum import Curriculum, is_curriculum_folder
 from rookery.learn.curriculum_settings import packaged
 from rookery.studies.gomoku import Study
-from rookery.studies.gomoku_arms import mark_seconds, read_curve, refuse_other_time, run_facts
+from rookery.studies.gomoku_arms import mark_seconds, read_curve, run_facts
 from rookery.studies.gomoku_plan import COMPARISONS, MAIN, Comparison, Milestone, run_name, run_names
 from rookery.studies.matches import Found
 from rookery.studies.stages import Lines, read_generations
@@ -62,10 +62,9 @@ class Findings:
         self.runs = {
             name: (arm, seed)
             for name, (arm, seed) in run_names(self.preset).items()
-            if not arm.extra or run_facts(study.folder, name)
+            if study.is_of_time(name) and (not arm.extra or run_facts(study.folder, name))
         }
-        """those of the plan, and extra ones that are there"""
-        refuse_other_time(study.folder, self.runs, self.preset.arm_seconds)
+        """those of the plan, and extra ones that are there, but none of another time"""
         self.arms = list(dict.fromkeys(arm.name for arm, _ in self.runs.values()))
 
     # -- milestones and the main run --
@@ -212,7 +211,12 @@ class Findings:
 
     def lacking_arms(self) -> list[str]:
         """Name the runs and matches of arms that are not there."""
-        found = []
+        found = [
+            f"arm run {name}: begun for {run_facts(self.study.folder, name)['plan']['seconds']:g} s, which another "
+            "report tells of (--arm-seconds)"
+            for name in run_names(self.preset)
+            if not self.study.is_of_time(name)
+        ]
         for name in self.runs:
             newest = run_facts(self.study.folder, name).get("newest") or {}
             spent = newest.get("seconds", 0.0)

@@ -5,7 +5,8 @@ swapped. The network's trees are searched in one batch; a player without a netwo
 time and an engine in as many games as there are processors, so that its time is its own.
 
 A match is a file, `matches/NAME.json`, with the scores of all pairs. One that was stopped goes on with the pairs that
-are missing; one whose networks, players or settings are others is played anew.
+are missing; one whose networks, players or settings are others is played anew. Where nobody asks for the numbers in
+which networks judge, a whole match counts in whatever numbers it was played.
 """
 
 from __future__ import annotations
@@ -149,15 +150,13 @@ def known_of(study: Path, meeting: Meeting) -> Found:
     One that was stopped goes on in the numbers in which it began, or not at all.
     """
     identity, found = meeting.identity(), read_match(study, meeting.name)
-    if found is not None and (found.identity == identity or (found.complete and is_meant(found.identity, identity))):
-        return found
-    return Found(identity, {})
+    return found if found is not None and is_meant(found, identity) else Found(identity, {})
 
 
-def is_meant(identity: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Tell whether a match is the one that is wanted; where no numbers are asked for, any of a network's will do."""
-    free = {"precision"} - wanted.keys()
-    return {name: value for name, value in identity.items() if name not in free} == wanted
+def is_meant(found: Found, wanted: dict[str, Any]) -> bool:
+    """Tell whether a match is the one that is wanted; a whole one in any numbers, where none are asked for."""
+    free = {"precision"} - wanted.keys() if found.complete else set()
+    return {name: value for name, value in found.identity.items() if name not in free} == wanted
 
 
 def kept_of(study: Path, meeting: Meeting) -> Found | None:
@@ -169,7 +168,7 @@ def kept_of(study: Path, meeting: Meeting) -> Found | None:
     for side, who in meeting.sides.items():
         away = isinstance(who, Path) and not who.exists()
         wanted[side] = found.identity.get(side) if away else mark(who)
-    return found if is_meant(found.identity, wanted) else None
+    return found if is_meant(found, wanted) else None
 
 
 class Table:
